@@ -131,6 +131,15 @@ impl Arena {
         }
     }
 
+    /// Returns a copy of `packet`, for a path that delivers it twice.
+    pub fn duplicate(&mut self, packet: &Packet) -> Packet {
+        if packet.handle().is_none() {
+            return *packet;
+        }
+        let mut contents = self.copy(packet);
+        packet.with_handle_of(&self.store(&mut contents))
+    }
+
     /// Moves the contents of `packet` to another arena, for a packet that crosses from one partition to another.
     pub fn transfer(&mut self, packet: &Packet, to: &mut Self) -> Packet {
         let Some(handle) = packet.handle() else { return *packet };

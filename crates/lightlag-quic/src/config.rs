@@ -1,6 +1,7 @@
 //! Behaviour of an endpoint.
 
 use crate::credit::Tuning;
+use crate::details::Details;
 use crate::pacing::PacingRules;
 use crate::profile::Profile;
 use crate::received::AckRules;
@@ -72,7 +73,7 @@ pub struct ProbeRules {
     /// Whether timeouts are limited to 1 s during the handshake and then to the larger one of 2 s and, above 610 ms,
     /// 1.5 srtt (picoquic).
     pub limited: bool,
-    /// Whether a timeout declares packets with CRYPTO frames lost (aioquic).
+    /// Whether a timeout declares packets with CRYPTO frames lost, which reduces the window (aioquic).
     pub marks_crypto: bool,
     /// Age of the oldest packet in flight that ends the connection; `None` for no limit (msquic: 16 s).
     pub give_up: Option<Duration>,
@@ -268,8 +269,10 @@ pub struct Config {
     pub ticket: Option<Ticket>,
     /// Maximum size of a DATAGRAM frame that is accepted; 0 for no support (RFC 9221).
     pub max_datagram_frame: u16,
-    /// Whether one packet number in each interval [2ⁿ, 2ⁿ⁺¹), n ≥ 6, is skipped (quinn).
+    /// Whether one packet number in [0, 64) and in each interval [2ⁿ, 2ⁿ⁺¹), n ≥ 6, is skipped (quinn).
     pub skip_numbers: bool,
+    /// Choices that are visible in single packets.
+    pub details: Details,
     /// Seed of random decisions, different for each connection.
     pub seed: u64,
 }

@@ -11,8 +11,11 @@
 //! - A rise of the CE count is a [`Cause::Mark`], once per episode; persistent congestion is a [`Cause::Timeout`]; a
 //!   probe timeout is not reported.
 
+mod packets;
+
 use crate::config::{Config, InitialWindow};
-use crate::pacing::{Bucket, Pace, PacingRules};
+use crate::pacing::{Bucket, Pace, PacingRules, QuinnBucket};
+use crate::quinn::PacketWindow;
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
 use lightlag_control::congestion::careful_resume::CarefulResume;
@@ -34,6 +37,11 @@ pub struct Control {
     algorithm: Box<dyn CongestionControl>,
     needs: Needs,
     rates: Option<Box<RateSampler>>,
+    /// A window that counts single packets, instead of the algorithm.
+    packets: Option<Box<dyn PacketWindow>>,
+    quinn_bucket: Option<Box<QuinnBucket>>,
+    /// Whether more than the window and the bucket of the profile decides about packets, or learns about them.
+    is_special: bool,
     pacing: Option<PacingRules>,
     /// Pace for the current window; `None` after a change.
     pace: Option<Pace>,
@@ -43,6 +51,9 @@ pub struct Control {
     /// UDP payload of a full datagram, and the segment of the algorithm.
     datagram: u64,
     segment: u64,
+    /// Part of the window that must be unused before a full datagram.
+    room: u64,
+    margin: u64,
     min_datagrams: u64,
     min_window: u64,
     initial_window: u64,
@@ -126,7 +137,11 @@ impl Control {
                 CarefulResume::needs(needs),
             ),
         };
-        Self::with_algorithm(config, algorithm, needs)
+        let mut control = Self::with_algorithm(config, algorithm, needs);
+        control.packets = packets::packet_window(config, bytes, datagram);
+        control.is_special |= control.packets.is_some();
+        control.copy_window();
+        control
     }
 
     /// Creates the congestion control with a given algorithm.
@@ -137,12 +152,17 @@ impl Control {
             algorithm,
             needs,
             rates: needs.rate.then(|| Box::new(RateSampler::new(0))),
+            packets: None,
+            quinn_bucket: None,
+            is_special: needs.rate || needs.bursts,
             pacing: config.pacing,
             pace: None,
             bucket: Bucket::new(),
             departure: Instant::ZERO,
             datagram,
             segment: datagram,
+            room: datagram + u64::from(config.details.strict_window),
+            margin: config.details.strict_window.into(),
             min_datagrams: config.min_window,
             min_window: config.min_window * datagram,
             initial_window,
@@ -187,7 +207,7 @@ impl Control {
 
     /// Restarts on another path. An algorithm that was passed by the caller is not replaced; it returns to the initial
     /// window.
-    pub(crate) fn restart(&mut self, now: Instant, config: &Config, is_custom: bool) {
+    pub(crate) fn restart(&mut self, now: Instant, config: &Config, is_custom: bool, rtt: &Rtt) {
         if is_custom {
             self.algorithm.on_idle(now, self.initial_window, u64::MAX);
             (self.recovery_start, self.phase, self.extra) = (None, Phase::Open, false);
@@ -206,10 +226,11 @@ impl Control {
             mark_reactions: self.mark_reactions,
             ..fresh
         };
+        self.start(now, rtt);
     }
 
     fn copy_window(&mut self) {
-        self.window = self.algorithm.window().max(self.min_window);
+        self.window = self.algorithm().window().max(self.min_window);
         self.pace = None;
     }
 
@@ -221,7 +242,22 @@ impl Control {
 
     /// Returns the algorithm.
     pub(crate) fn algorithm(&self) -> &dyn CongestionControl {
-        &*self.algorithm
+        match &self.packets {
+            Some(packets) => &**packets,
+            None => &*self.algorithm,
+        }
+    }
+
+    /// Notes the start of the connection.
+    pub(crate) fn start(&mut self, now: Instant, rtt: &Rtt) {
+        if let Some(packets) = &mut self.packets {
+            packets.start(now);
+        }
+        if let Some(rules) = self.pacing.as_ref().filter(|rules| rules.refill && !self.needs.pacing) {
+            let bucket = QuinnBucket::new(now, rules, self.window, rtt.smoothed(), self.datagram);
+            self.quinn_bucket = Some(Box::new(bucket));
+            self.is_special = true;
+        }
     }
 
     /// Returns the phase of the current episode.
@@ -232,6 +268,10 @@ impl Control {
     /// Sets the size of a full datagram. The algorithm keeps counting in segments of the first size.
     pub(crate) fn set_datagram(&mut self, datagram: u64) {
         (self.datagram, self.min_window) = (datagram, self.min_datagrams * datagram);
+        self.room = datagram + self.margin;
+        if let Some(packets) = &mut self.packets {
+            packets.set_datagram(datagram);
+        }
         self.copy_window();
     }
 
@@ -248,21 +288,16 @@ impl Control {
     /// Returns true if the window permits another datagram while `in_flight` bytes are in flight.
     #[inline(always)]
     pub(crate) fn permits(&self, in_flight: u64) -> bool {
-        self.needs.bursts || in_flight + self.datagram <= self.window || self.extra
+        self.needs.bursts || in_flight + self.room <= self.window || self.extra
     }
 
     /// Returns true if pacing permits a packet of `bytes` now; otherwise [`Self::departure`] is the time when it does.
     #[inline]
     pub(crate) fn paces(&mut self, now: Instant, bytes: u64, rtt: &Rtt) -> bool {
-        if self.needs.bursts {
-            let release = self.algorithm.departures().map(|departures| departures.release(now));
-            return match release {
-                Some(release) if release.segments == 0 => {
-                    self.departure = release.next;
-                    false
-                }
-                _ => true,
-            };
+        if self.is_special
+            && let Some(permitted) = self.paces_specially(now, bytes, rtt)
+        {
+            return permitted;
         }
         let pace = match self.pace {
             Some(pace) => pace,
@@ -276,6 +311,23 @@ impl Control {
         };
         self.departure = self.bucket.departure(now, bytes, &pace);
         self.departure <= now
+    }
+
+    #[inline(never)]
+    fn paces_specially(&mut self, now: Instant, bytes: u64, rtt: &Rtt) -> Option<bool> {
+        if self.needs.bursts {
+            let release = self.algorithm.departures().map(|departures| departures.release(now));
+            return Some(match release {
+                Some(release) if release.segments == 0 => {
+                    self.departure = release.next;
+                    false
+                }
+                _ => true,
+            });
+        }
+        let (Some(bucket), Some(rules)) = (&mut self.quinn_bucket, &self.pacing) else { return None };
+        self.departure = bucket.departure(now, bytes, rules, self.window, rtt.smoothed());
+        Some(self.departure <= now)
     }
 
     fn pace(&self, rtt: &Rtt) -> Option<Pace> {
@@ -304,14 +356,27 @@ impl Control {
         if self.pacing.is_some() || self.needs.pacing {
             self.bucket.sent(bytes);
         }
-        if self.needs.rate || self.needs.bursts {
-            self.report_sent(now, serial, bytes, in_flight);
+        if self.is_special {
+            self.sent_specially(now, serial, bytes, in_flight);
         }
         self.last_sent = Some(now);
         (self.sent as u32, serial as u32)
     }
 
     #[inline(never)]
+    fn sent_specially(&mut self, now: Instant, serial: u64, bytes: u64, in_flight: u64) {
+        if let Some(bucket) = &mut self.quinn_bucket {
+            bucket.sent(bytes);
+        }
+        if let Some(packets) = &mut self.packets {
+            packets.packet_sent(now);
+            self.copy_window();
+        }
+        if self.needs.rate || self.needs.bursts {
+            self.report_sent(now, serial, bytes, in_flight);
+        }
+    }
+
     fn report_sent(&mut self, now: Instant, serial: u64, bytes: u64, in_flight: u64) {
         let report = match &mut self.rates {
             Some(rates) => rates.sent(now, serial, bytes, in_flight),
@@ -414,6 +479,9 @@ impl Control {
         let lost = delivered.last_lost.is_some_and(is_new);
         let marked = delivered.marked > 0 && is_new(delivered.largest_sent);
         let phase = if lost || marked && !self.needs.exact_marks { Phase::Recovery } else { self.phase };
+        if self.packets.is_some() {
+            return self.acknowledged_by_packets(now, delivered, ended);
+        }
         if delivered.bytes > 0 {
             let ack = Ack {
                 now,
@@ -450,11 +518,16 @@ impl Control {
         if delivered.persistent {
             self.collapse(now, rtt);
         }
-        self.copy_window();
+        self.window = self.algorithm.window().max(self.min_window);
+        self.pace = None;
     }
 
     /// Reports losses that a timer found.
-    pub(crate) fn lost_by_timer(&mut self, now: Instant, last_lost: Instant, rtt: &Rtt) {
+    pub(crate) fn lost_by_timer(&mut self, now: Instant, last_lost: Instant, in_flight: u64, rtt: &Rtt) {
+        if self.packets.is_some() {
+            self.react(now, last_lost, Cause::Loss, false, in_flight);
+            return self.copy_window();
+        }
         if self.recovery_start.is_none_or(|start| last_lost > start) {
             self.begin(now, Cause::Loss, rtt);
             self.copy_window();

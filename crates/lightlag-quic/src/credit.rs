@@ -86,6 +86,14 @@ impl Credit {
         self.plan();
     }
 
+    /// Raises a constant window's limit to `consumed` + W, for a frame that is sent anyway.
+    pub fn refresh(&mut self, consumed: u64) {
+        if matches!(self.tuning, Tuning::Fixed(_)) {
+            self.limit = (consumed + self.window).clamp(self.limit, UNLIMITED);
+            self.plan();
+        }
+    }
+
     /// Returns the new limit if an update is due. `received` is the highest offset received, `consumed` the number of
     /// bytes that the application has read.
     #[inline]

@@ -2,6 +2,10 @@
 
 use crate::ranges::RangeSet;
 use crate::varint;
+use std::collections::VecDeque;
+
+/// Upper limit for the size of a CRYPTO frame's header: type, offset and length.
+const MAX_HEADER: u64 = 17;
 
 /// The handshake messages that are sent and received in a space.
 #[derive(Debug, Default)]
@@ -10,6 +14,8 @@ pub(crate) struct Crypto {
     total: u64,
     next: u64,
     missing: RangeSet,
+    /// Lost frames, in the order of their retransmission, if they are not merged.
+    frames: VecDeque<(u64, u64)>,
     acked: RangeSet,
     received: RangeSet,
 }
@@ -23,19 +29,28 @@ impl Crypto {
     /// Returns true if handshake data waits to be sent.
     #[inline(always)]
     pub(crate) fn has_pending(&self) -> bool {
-        self.next < self.total || !self.missing.is_empty()
+        self.next < self.total || !self.missing.is_empty() || !self.frames.is_empty()
     }
 
-    /// Takes offset and length of a CRYPTO frame that fits in `space` bytes.
-    pub(crate) fn take(&mut self, space: u64) -> Option<(u64, u16)> {
+    /// Takes offset and length of a CRYPTO frame that fits in `space` bytes. `roomy` reserves the maximum size of
+    /// its header, with a length of two bytes.
+    pub(crate) fn take(&mut self, space: u64, roomy: bool) -> Option<(u64, u16)> {
+        if roomy && space <= MAX_HEADER {
+            return None;
+        }
+        let repeated = self.frames.pop_front();
         let (offset, pending) = match self.missing.first() {
+            _ if repeated.is_some() => repeated.unwrap_or_default(),
             Some(range) => (range.start, range.len()),
             None if self.next < self.total => (self.next, self.total - self.next),
             None => return None,
         };
-        let room = space.checked_sub(1 + varint::size(offset))?;
-        let room = room.checked_sub(varint::size(room.min(pending)))?;
-        let len = pending.min(room);
+        let room = space.saturating_sub(1 + varint::size(offset));
+        let length = if roomy { 2 } else { varint::size(room.min(pending)) };
+        let len = pending.min(room.saturating_sub(length));
+        if repeated.is_some() && len < pending {
+            self.frames.push_front((offset + len, pending - len));
+        }
         if len == 0 {
             return None;
         }
@@ -52,6 +67,11 @@ impl Crypto {
     pub(crate) fn lost(&mut self, offset: u64, len: u16) {
         let missing = &mut self.missing;
         self.acked.for_each_missing(offset, offset + u64::from(len), |start, end| _ = missing.insert(start, end));
+    }
+
+    /// Queues a lost frame before all others, as it was.
+    pub(crate) fn lost_frame(&mut self, offset: u64, len: u16) {
+        self.frames.push_front((offset, len.into()));
     }
 
     pub(crate) fn arrived(&mut self, offset: u64, len: u16) {
@@ -72,15 +92,15 @@ mod tests {
     fn a_message_is_cut_to_the_space_and_its_lost_part_is_sent_again() {
         let mut crypto = Crypto::default();
         crypto.write(2_000);
-        assert_eq!(crypto.take(1_004), Some((0, 1_000)));
+        assert_eq!(crypto.take(1_004, false), Some((0, 1_000)));
         // Type 1, offset 2, length 1.
-        assert_eq!(crypto.take(4), None);
-        assert_eq!(crypto.take(2_000), Some((1_000, 1_000)));
+        assert_eq!(crypto.take(4, false), None);
+        assert_eq!(crypto.take(2_000, false), Some((1_000, 1_000)));
         assert!(!crypto.has_pending());
         crypto.acknowledged(400, 100);
         crypto.lost(0, 1_000);
-        assert_eq!(crypto.take(2_000), Some((0, 400)));
-        assert_eq!(crypto.take(2_000), Some((500, 500)));
+        assert_eq!(crypto.take(2_000, false), Some((0, 400)));
+        assert_eq!(crypto.take(2_000, false), Some((500, 500)));
         crypto.acknowledged(0, 2_000);
         assert!(!crypto.has_pending());
     }

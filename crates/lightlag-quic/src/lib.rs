@@ -8,6 +8,7 @@
 //! - [`sent`], [`received`], [`rtt`], [`control`], [`pacing`], [`ecn`]: recovery and congestion control (RFC 9002).
 //! - [`credit`]: flow control of the receiver.
 
+mod aioquic;
 pub mod arena;
 pub mod codec;
 pub mod config;
@@ -16,6 +17,7 @@ pub mod contents;
 pub mod control;
 pub mod credit;
 mod crypto;
+pub mod details;
 pub mod ecn;
 pub mod frame;
 mod handle;
@@ -25,6 +27,7 @@ pub mod options;
 pub mod pacing;
 pub mod packet;
 pub mod profile;
+mod quinn;
 pub mod ranges;
 pub mod received;
 pub mod rtt;
@@ -36,6 +39,7 @@ pub mod varint;
 pub use arena::Arena;
 pub use config::Config;
 pub use connection::{Connection, Counters, Parameters, State};
+pub use details::Details;
 pub use handle::Handle;
 pub use kind::{Kind, SpaceId};
 pub use options::{Ends, OptionError, Options};

@@ -7,9 +7,11 @@ use lightlag_core::{Duration, Instant};
 pub enum Burst {
     /// This many datagrams.
     Datagrams(u16),
-    /// The bytes of 10 ms at cwnd / srtt, but no more than the larger of 10 datagrams and the bytes of 2 ms; 1 to 256
-    /// datagrams (quinn).
+    /// The bytes of 2 ms at cwnd / srtt, 10 to 256 datagrams (quinn-proto 0.11).
     Quinn,
+    /// The bytes of 10 ms at cwnd / srtt, but no more than the larger of 10 datagrams and the bytes of 2 ms; 1 to 256
+    /// datagrams (quinn's development version of 2026, a1931ab).
+    QuinnNext,
     /// A quarter of the window, 2 to 16 datagrams (picoquic, aioquic).
     Quarter,
     /// The bytes of 1 ms at the pacing rate, at least one datagram (msquic).
@@ -55,7 +57,8 @@ impl Burst {
         let size = datagram as f64;
         match self {
             Self::Datagrams(count) => size * f64::from(count),
-            Self::Quinn => (rate * 1e7).min((rate * 2e6).max(10.0 * size)).clamp(size, 256.0 * size),
+            Self::Quinn => (rate * 2e6).clamp(10.0 * size, 256.0 * size),
+            Self::QuinnNext => (rate * 1e7).min((rate * 2e6).max(10.0 * size)).clamp(size, 256.0 * size),
             Self::Quarter => (window as f64 / 4.0).clamp(2.0 * size, 16.0 * size),
             Self::Millisecond => (rate * gain * 1e6).max(size),
         }
@@ -97,6 +100,74 @@ impl Bucket {
     }
 }
 
+/// Returns a duration in seconds with the rounding of the standard library, which quinn uses.
+pub(crate) fn seconds(duration: Duration) -> f64 {
+    let nanos = duration.as_nanos();
+    (nanos / 1_000_000_000) as f64 + (nanos % 1_000_000_000) as f64 / 1e9
+}
+
+/// The token bucket of quinn: in whole bytes, filled only when it is short of a datagram, and of a size that follows
+/// window and datagram but not the round-trip time. Its rate is 5/4 of the window per round trip.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuinnBucket {
+    tokens: u64,
+    capacity: u64,
+    window: u64,
+    datagram: u64,
+    updated: Instant,
+}
+
+impl QuinnBucket {
+    fn size(rules: &PacingRules, window: u64, srtt: Duration, datagram: u64) -> u64 {
+        match rules.burst {
+            Burst::Quinn => {
+                let bytes = u128::from(window) * 2_000_000 / u128::from(srtt.as_nanos().max(1));
+                (bytes as u64).clamp(10 * datagram, 256 * datagram)
+            }
+            _ => rules.pace(window, srtt, datagram, false).capacity as u64,
+        }
+    }
+
+    /// Creates a full bucket.
+    pub(crate) fn new(now: Instant, rules: &PacingRules, window: u64, srtt: Duration, datagram: u64) -> Self {
+        let capacity = Self::size(rules, window, srtt, datagram);
+        Self { tokens: capacity, capacity, window, datagram, updated: now }
+    }
+
+    /// Returns the time when a full datagram of `bytes` may leave.
+    pub(crate) fn departure(
+        &mut self,
+        now: Instant,
+        bytes: u64,
+        rules: &PacingRules,
+        window: u64,
+        srtt: Duration,
+    ) -> Instant {
+        if (window, bytes) != (self.window, self.datagram) {
+            self.capacity = Self::size(rules, window, srtt, bytes);
+            self.tokens = self.tokens.min(self.capacity);
+            (self.window, self.datagram) = (window, bytes);
+        }
+        if self.tokens >= bytes || srtt.is_zero() {
+            return now;
+        }
+        let rounds = seconds(now.since(self.updated)) / seconds(srtt);
+        self.tokens = (self.tokens + (window as f64 * rules.gain * rounds) as u64).min(self.capacity);
+        self.updated = now;
+        if self.tokens >= bytes {
+            return now;
+        }
+        let missing = u128::from(bytes.max(self.capacity) - self.tokens) * u128::from(srtt.as_nanos());
+        let wait = (missing / u128::from(window)) as u64 / 5 * 4;
+        now + Duration::from_nanos(wait.max(1))
+    }
+
+    /// Takes the tokens of a packet that was sent.
+    pub(crate) fn sent(&mut self, bytes: u64) {
+        self.tokens = self.tokens.saturating_sub(bytes);
+    }
+}
+
 impl Default for Bucket {
     fn default() -> Self {
         Self::new()
@@ -107,7 +178,7 @@ impl Default for Bucket {
 mod tests {
     use super::*;
 
-    const QUINN: PacingRules = PacingRules { gain: 1.25, slow_start_gain: 1.25, burst: Burst::Quinn, refill: true };
+    const QUINN: PacingRules = PacingRules { gain: 1.25, slow_start_gain: 1.25, burst: Burst::QuinnNext, refill: true };
 
     #[test]
     fn quinns_bucket_has_the_sizes_of_the_worked_example() {
@@ -117,6 +188,22 @@ mod tests {
             assert!((capacity(window, ms) - bytes).abs() < 1e-6, "{window}");
         }
         assert!((capacity(12_000, 40) - 3_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn quinns_bucket_is_filled_before_the_next_burst() {
+        let rules = PacingRules { burst: Burst::Quinn, ..QUINN };
+        let (srtt, start) = (Duration::from_millis(100), Instant::from_nanos(1_000_000_000));
+        let mut bucket = QuinnBucket::new(start, &rules, 120_000, srtt, 1_200);
+        for _ in 0..10 {
+            assert_eq!(bucket.departure(start, 1_200, &rules, 120_000, srtt), start);
+            bucket.sent(1_200);
+        }
+        // 12,000 B at 1.5 B per µs.
+        assert_eq!(bucket.departure(start, 1_200, &rules, 120_000, srtt), start + Duration::from_millis(8));
+        // An earlier call finds space for one datagram.
+        let now = start + Duration::from_micros(801);
+        assert_eq!(bucket.departure(now, 1_200, &rules, 120_000, srtt), now);
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct AckRules {
     pub adapts: bool,
     /// Whether a packet marked with CE is acknowledged immediately only if the one before was not marked.
     pub marks_once: bool,
+    /// Whether duplicates and gaps are recognised among the last 129 numbers only (quinn).
+    pub window: bool,
 }
 
 /// The received packets of a space.
@@ -50,6 +52,10 @@ pub struct Received {
     numbers: RangeSet,
     /// Packets below this number count as received: their ranges were dropped.
     floor: u64,
+    /// The last numbers that arrived, with [`AckRules::window`].
+    last: Option<Box<NumberWindow>>,
+    /// The maximum packet number that arrived.
+    largest: Option<u64>,
     /// Arrival time of the packet with the maximum number.
     largest_at: Instant,
     largest_eliciting: Option<u64>,
@@ -62,6 +68,13 @@ pub struct Received {
     was_marked: bool,
     /// Time when an acknowledgement is due; [`Instant::MAX`] if none is.
     due: Instant,
+    /// Time of the timer of acknowledgements. If they wait for permission to send, it stays at the end of the delay when
+    /// the acknowledgement becomes urgent.
+    timer: Instant,
+    waits: bool,
+    /// Whether the timer was started since the last ACK frame, and whether one is due without delay.
+    armed: bool,
+    urgent: bool,
     counts: EcnCounts,
     /// Bytes of the gaps and lengths of all ranges but the highest in an ACK frame; `None` after a change of these.
     pairs: Option<u64>,
@@ -72,6 +85,8 @@ impl Default for Received {
         Self {
             numbers: RangeSet::default(),
             floor: 0,
+            last: None,
+            largest: None,
             largest_at: Instant::ZERO,
             largest_eliciting: None,
             largest_acked: None,
@@ -79,6 +94,10 @@ impl Default for Received {
             others: 0,
             was_marked: false,
             due: Instant::MAX,
+            timer: Instant::MAX,
+            waits: false,
+            armed: false,
+            urgent: false,
             counts: EcnCounts::default(),
             pairs: None,
         }
@@ -92,10 +111,27 @@ impl Received {
         number < self.floor || self.numbers.contains(number)
     }
 
+    /// Does the same with [`AckRules::window`].
+    pub fn is_known(&self, number: u64) -> bool {
+        self.last.as_ref().is_some_and(|last| last.contains(number))
+    }
+
+    /// Notes a number that was dropped before it could be acknowledged: its packet will not be handled either.
+    #[cold]
+    pub fn dropped(&mut self, number: u64) {
+        self.last.get_or_insert_default().insert(number);
+    }
+
+    /// Forgets the numbers that reveal duplicates, but not those to acknowledge.
+    #[cold]
+    pub fn forget_duplicates(&mut self) {
+        self.last = None;
+    }
+
     /// Returns the largest received number.
     #[inline(always)]
     pub fn largest(&self) -> Option<u64> {
-        self.numbers.last().map(|range| range.end - 1)
+        self.largest
     }
 
     /// Returns the counts of ECN codepoints.
@@ -106,6 +142,9 @@ impl Received {
     /// Notes a packet that is not a duplicate.
     #[inline]
     pub fn arrived(&mut self, now: Instant, number: u64, eliciting: bool, ecn: Codepoint, rules: &AckRules) {
+        if rules.window {
+            self.last.get_or_insert_default().insert(number);
+        }
         self.insert(now, number, rules.max_ranges);
         self.count(now, number, eliciting, ecn, rules);
     }
@@ -115,7 +154,7 @@ impl Received {
     pub(crate) fn extend(&mut self, now: Instant, number: u64) -> bool {
         let is_next = self.numbers.extend(number);
         if is_next {
-            self.largest_at = now;
+            (self.largest, self.largest_at) = (Some(number), now);
         }
         is_next
     }
@@ -123,7 +162,7 @@ impl Received {
     /// Adds a number.
     pub(crate) fn insert(&mut self, now: Instant, number: u64, max_ranges: usize) {
         if self.largest().is_none_or(|largest| number > largest) {
-            self.largest_at = now;
+            (self.largest, self.largest_at) = (Some(number), now);
         }
         self.pairs = None;
         self.numbers.insert(number, number + 1);
@@ -147,26 +186,40 @@ impl Received {
         self.was_marked = is_marked;
         if !eliciting {
             self.others += 1;
+            if rules.window && ecn == Codepoint::Ce {
+                self.hasten(now);
+            }
             return;
         }
         self.eliciting += 1;
         let old = self.largest_eliciting.replace(self.largest_eliciting.map_or(number, |old| old.max(number)));
-        let is_urgent = self.eliciting > rules.threshold
-            || alerts
-            || rules.reordering > 0 && self.is_reordered(number, old, rules.reordering);
+        let is_urgent =
+            self.eliciting > rules.threshold || alerts || rules.reordering > 0 && self.is_reordered(number, old, rules);
         if is_urgent {
-            self.due = now;
-        } else if self.due == Instant::MAX {
+            self.hasten(now);
+        } else if self.due == Instant::MAX && !self.armed {
+            self.armed = true;
             self.due = now + rules.max_delay;
+            self.timer = self.due;
         }
     }
 
     /// Returns true if an eliciting packet requires an immediate acknowledgement because of its order.
-    #[inline]
-    fn is_reordered(&self, number: u64, old: Option<u64>, threshold: u64) -> bool {
+    #[inline(always)]
+    fn is_reordered(&self, number: u64, old: Option<u64>, rules: &AckRules) -> bool {
         // The common case: the next number, above a range that was reported as a whole.
-        if self.numbers.as_slice().len() == 1 && old.is_none_or(|old| number == old + 1) && self.floor == 0 {
+        let is_next = old.map_or(!rules.window, |old| number == old + 1);
+        if self.numbers.as_slice().len() == 1 && is_next && self.floor == 0 {
             return false;
+        }
+        self.needs_report(number, old, rules)
+    }
+
+    fn needs_report(&self, number: u64, old: Option<u64>, rules: &AckRules) -> bool {
+        let threshold = rules.reordering;
+        if rules.window && threshold == 1 {
+            let old = old.unwrap_or(0);
+            return number < old || self.last.as_ref().is_some_and(|last| last.misses_between(old, number));
         }
         if threshold == 1 && old.is_some_and(|old| number < old) {
             return true;
@@ -194,6 +247,10 @@ impl Received {
     /// Makes an acknowledgement due now.
     pub fn hasten(&mut self, now: Instant) {
         self.due = now;
+        self.urgent = true;
+        if !self.waits {
+            self.timer = now;
+        }
     }
 
     /// Returns the time when an acknowledgement is due.
@@ -208,11 +265,48 @@ impl Received {
         self.due
     }
 
+    /// Makes acknowledgements wait for permission to send: the timer runs only for their delay.
+    pub fn wait(&mut self) {
+        self.waits = true;
+    }
+
+    /// Returns when the timer of acknowledgements expires; [`Instant::MAX`] if it does not run.
+    #[inline(always)]
+    pub fn timer(&self) -> Instant {
+        self.timer
+    }
+
+    /// Notes that the timer has expired, if acknowledgements wait for permission to send.
+    pub fn timer_expired(&mut self) {
+        if self.waits {
+            self.timer = Instant::MAX;
+            self.urgent |= self.due != Instant::MAX;
+        }
+    }
+
+    /// Stops the timer of a delayed acknowledgement, which then waits for another packet.
+    pub fn stop_timer(&mut self, now: Instant) {
+        self.timer = Instant::MAX;
+        if !self.urgent && self.due > now {
+            self.due = Instant::MAX;
+        }
+    }
+
+    /// Returns true if an acknowledgement is due without delay, or the timer of its delay was handled.
+    pub fn is_urgent(&self) -> bool {
+        self.urgent
+    }
+
     /// Returns true if an eliciting packet has not been acknowledged, or enough others have not been, so that a packet
     /// that is sent anyway carries an ACK frame.
     #[inline(always)]
     pub fn has_news(&self, rules: &AckRules) -> bool {
         self.eliciting > 0 || rules.lazy.is_some_and(|lazy| self.others > lazy)
+    }
+
+    /// Returns true if more packets without an eliciting frame arrived than may stay unacknowledged by a packet.
+    pub fn is_overdue(&self, rules: &AckRules) -> bool {
+        !self.numbers.as_slice().is_empty() && rules.lazy.is_some_and(|lazy| self.others > lazy)
     }
 
     /// Returns the received ranges in ascending order.
@@ -242,7 +336,9 @@ impl Received {
     #[inline]
     pub fn acknowledged(&mut self) {
         self.largest_acked = self.largest();
-        (self.eliciting, self.others, self.due) = (0, 0, Instant::MAX);
+        (self.eliciting, self.others) = (0, 0);
+        (self.due, self.timer) = (Instant::MAX, Instant::MAX);
+        (self.armed, self.urgent) = (false, false);
     }
 
     /// Notes that an ACK frame is sent. Returns one more than the maximum that it reports, in 32 bits.
@@ -253,7 +349,7 @@ impl Received {
     }
 
     /// Drops the ranges below `reported`: the peer has acknowledged an ACK frame that reported all numbers below
-    /// (RFC 9000 §13.2.4). The largest range stays, so that an ACK frame can be made.
+    /// (RFC 9000 §13.2.4). The maximum packet number stays, so that an ACK frame can be made.
     #[inline]
     pub fn peer_knows(&mut self, reported: u64) {
         if reported > self.floor && self.numbers.first().is_some_and(|first| first.start < reported) {
@@ -262,6 +358,51 @@ impl Received {
             self.floor = below;
             self.numbers.remove_below(below);
         }
+    }
+
+    /// Does the same with [`AckRules::window`]: no range may be left.
+    pub fn drop_reported(&mut self, reported: u64) {
+        self.pairs = None;
+        self.numbers.remove_below(reported);
+    }
+}
+
+/// The maximum packet number that arrived, and which of the 128 numbers below it did. Lower numbers count as arrived.
+#[derive(Clone, Copy, Debug, Default)]
+struct NumberWindow {
+    /// Bit i stands for the number i + 1 below the largest.
+    bits: u128,
+    /// One more than the maximum packet number.
+    next: u64,
+}
+
+impl NumberWindow {
+    fn contains(&self, number: u64) -> bool {
+        if number >= self.next {
+            return false;
+        }
+        match self.next - 1 - number {
+            0 => true,
+            distance @ 1..=128 => self.bits >> (distance - 1) & 1 == 1,
+            _ => true,
+        }
+    }
+
+    fn insert(&mut self, number: u64) {
+        if number >= self.next {
+            let step = number - self.next;
+            let with_old = if self.next == 0 { self.bits } else { self.bits << 1 | 1 };
+            self.bits = if step < 128 { with_old << step } else { 0 };
+            // Numbers before the first count as missing, down to 0.
+            self.next = number + 1;
+        } else if let distance @ 1..=128 = self.next - 1 - number {
+            self.bits |= 1 << (distance - 1);
+        }
+    }
+
+    /// Returns true if a number between `low` and `high`, without both, has not arrived.
+    fn misses_between(&self, low: u64, high: u64) -> bool {
+        (low + 1..high).rev().take(129).any(|number| !self.contains(number))
     }
 }
 
@@ -280,6 +421,7 @@ mod tests {
             ping: PingRule::Never,
             adapts: false,
             marks_once: false,
+            window: false,
         }
     }
 
@@ -334,18 +476,30 @@ mod tests {
         }
         assert_eq!(received.ranges().len(), 3);
         assert!(received.is_duplicate(0) && !received.is_duplicate(1) && !received.is_duplicate(3));
-        let header = AckHeader::default();
-        let descending: Vec<Range> = received.ranges().iter().rev().copied().collect();
-        assert_eq!(received.ack_size(&header), crate::frame::ack_size(&header, &descending));
         received.peer_knows(5);
         assert_eq!(received.ranges(), [Range { start: 6, end: 7 }]);
-        assert_eq!(received.ack_size(&header), crate::frame::ack_size(&header, received.ranges()));
         assert!(received.is_duplicate(3));
         received.peer_knows(100);
         assert_eq!(received.largest(), Some(6));
     }
 
     proptest! {
+        #[test]
+        fn the_window_knows_the_last_129_numbers(steps in prop::collection::vec((0u64..2, 0u64..200), 1..200)) {
+            let (mut window, mut all, mut top) = (NumberWindow::default(), std::collections::BTreeSet::new(), 0u64);
+            for (direction, distance) in steps {
+                let number = if direction == 0 { top + distance } else { top.saturating_sub(distance) };
+                let is_old = top > number + 128;
+                prop_assert_eq!(window.contains(number), is_old || all.contains(&number), "{}", number);
+                window.insert(number);
+                all.insert(number);
+                top = top.max(number);
+                let low = top.saturating_sub(distance);
+                let misses = (low + 1..top).any(|number| top <= number + 128 && !all.contains(&number));
+                prop_assert_eq!(window.misses_between(low, top), misses);
+            }
+        }
+
         #[test]
         fn an_eliciting_packet_is_acknowledged_within_the_delay(
             numbers in prop::collection::vec((0u64..50, any::<bool>()), 1..80),

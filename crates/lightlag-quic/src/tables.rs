@@ -4,6 +4,7 @@ use crate::config::{
     Config, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, MtuRules, MtuSearch, ProbeRules, ServerRules,
 };
 use crate::credit::{Tuning, UNLIMITED};
+use crate::details::Details;
 use crate::pacing::{Burst, PacingRules};
 use crate::profile::Profile;
 use crate::received::{AckRules, PingRule};
@@ -78,6 +79,7 @@ fn rfc9002() -> Config {
             ping: PingRule::PerRoundTrip,
             adapts: false,
             marks_once: false,
+            window: false,
         },
         ack_frequency: None,
         min_ack_delay: None,
@@ -105,6 +107,7 @@ fn rfc9002() -> Config {
         ticket: None,
         max_datagram_frame: u16::MAX,
         skip_numbers: false,
+        details: Details::default(),
         seed: 0,
     }
 }
@@ -121,7 +124,7 @@ fn quinn(rfc: Config) -> Config {
         mtu: mtu(1_452, MtuSearch::Binary(20), Some(Duration::from_secs(60))),
         initial_window: InitialWindow::Bytes(12_000),
         probes: ProbeRules { max_backoff: 16, ..rfc.probes },
-        loss: LossRules { extra_packet: false, ..rfc.loss },
+        loss: LossRules { undo: false, extra_packet: false, ..rfc.loss },
         pacing: Some(PacingRules { gain: 1.25, slow_start_gain: 1.25, burst: Burst::Quinn, refill: true }),
         flow: FlowRules {
             stream: QUINN_STREAM,
@@ -131,11 +134,12 @@ fn quinn(rfc: Config) -> Config {
             send_buffer: Some(QUINN_SEND),
             ..rfc.flow
         },
-        ack: AckRules { lazy: Some(10), ping: PingRule::Never, ..rfc.ack },
+        ack: AckRules { lazy: Some(10), ping: PingRule::Never, window: true, ..rfc.ack },
         ecn: Codepoint::Ect0,
         // From memory: quinn issues as many as the peer accepts, and accepts five.
         active_ids: 5,
         skip_numbers: true,
+        details: Details::QUINN,
         ..rfc
     }
 }
@@ -239,6 +243,7 @@ fn aioquic(rfc: Config) -> Config {
             ..rfc.flow
         },
         idle_timeout: Duration::from_secs(60),
+        details: Details::aioquic(),
         ..rfc
     }
 }

@@ -24,7 +24,11 @@ const AT_ONCE: AckRules = AckRules {
     ping: PingRule::Never,
     adapts: false,
     marks_once: false,
+    window: false,
 };
+
+/// Rules for these packets with a window of packet numbers.
+const AT_ONCE_WINDOW: AckRules = AckRules { window: true, ..AT_ONCE };
 
 impl Connection {
     /// Handles a packet that arrived with the codepoint `ecn` in its ECN field. Its contents leave the arena.
@@ -41,7 +45,11 @@ impl Connection {
         if self.side == Side::Server && !self.handshake.is_validated {
             // RFC 9000 §8.1: all datagrams count, also those whose packets are dropped.
             self.handshake.received += u64::from(size);
+            if self.config.details.loose_amplification && self.state == State::Idle {
+                self.handshake.received -= crate::contents::TAG;
+            }
         }
+        let was_blocked = self.config.details.loose_amplification && self.amplification_room() == 0;
         let mut is_processed = false;
         for view in contents.iter() {
             match self.state {
@@ -69,7 +77,10 @@ impl Connection {
             self.sent_since_arrival = false;
             self.restart_idle_timer(now);
         }
-        if self.side == Side::Server && !self.handshake.is_validated {
+        if was_blocked {
+            self.set_timers(now);
+        }
+        if self.side == Side::Server && !self.handshake.is_validated && !self.config.details.loose_amplification {
             // RFC 9002 A.6: a datagram raises the amplification limit, and a probe timeout that has passed fires now.
             self.set_timers(now);
             if self.loss_timer <= now {
@@ -89,7 +100,8 @@ impl Connection {
             }
             return true;
         };
-        if self.state == State::Idle {
+        let is_first = self.state == State::Idle;
+        if is_first {
             if !self.accept(now, part.kind, part.token, datagram) {
                 return false;
             }
@@ -105,19 +117,34 @@ impl Connection {
         };
         if !has_keys {
             self.counters.undecryptable += 1;
+            if self.config.ack.window && part.kind == Kind::OneRtt && self.spaces[id as usize].sending == Keys::Ready {
+                // quinn drops the packet after it has noted its number.
+                self.spaces[id as usize].received.dropped(part.number);
+            }
             return false;
         }
         if self.side == Side::Server && part.kind == Kind::Initial && datagram < u32::from(crate::config::MIN_DATAGRAM)
         {
             return false;
         }
-        if self.spaces[id as usize].received.is_duplicate(part.number) {
+        // Fields are borrowed one by one.
+        let rules = match id {
+            SpaceId::Application => &self.ack_rules,
+            _ if self.config.ack.window => &AT_ONCE_WINDOW,
+            _ => &AT_ONCE,
+        };
+        let received = &mut self.spaces[id as usize].received;
+        if if rules.window { received.is_known(part.number) } else { received.is_duplicate(part.number) } {
             self.counters.duplicates += 1;
             return false;
         }
-        let rules = if id == SpaceId::Application { &self.ack_rules } else { &AT_ONCE };
-        let largest = self.spaces[id as usize].received.largest();
-        self.spaces[id as usize].received.arrived(now, part.number, view.is_eliciting(), ecn, rules);
+        let largest = received.largest();
+        if rules.window {
+            let rules = *rules;
+            self.arrived_in_window(now, id, view, ecn, is_first, &rules);
+        } else {
+            received.arrived(now, part.number, view.is_eliciting(), ecn, rules);
+        }
         if id == SpaceId::Application && largest.is_none_or(|largest| part.number > largest) {
             self.copy_spin(part.spin);
             if self.moves(view, packet.path()) {
@@ -155,6 +182,33 @@ impl Connection {
                 Ok(())
             }
             Err(error) => Err(error as u64),
+        }
+    }
+
+    /// Notes a packet as quinn does.
+    #[inline(never)]
+    fn arrived_in_window(
+        &mut self,
+        now: Instant,
+        id: SpaceId,
+        view: &PartView<'_>,
+        ecn: Codepoint,
+        is_first: bool,
+        rules: &AckRules,
+    ) {
+        let received = &mut self.spaces[id as usize].received;
+        let was_due = received.due().is_some();
+        if view.frames.contains(&Frame::ImmediateAck) {
+            // quinn handles the frames first, and then starts no timer.
+            received.hasten(now);
+        }
+        received.arrived(now, view.part.number, view.is_eliciting(), ecn, rules);
+        if !was_due && received.due().is_some_and(|due| due > now) {
+            self.next_bundle = now;
+        }
+        if is_first {
+            // quinn does not note the packet that opens a connection.
+            received.forget_duplicates();
         }
     }
 

@@ -6,17 +6,22 @@ use super::{Connection, State};
 use crate::arena::Arena;
 use crate::config::MIN_DATAGRAM;
 use crate::contents::{Contents, HeaderLengths, Part, TAG};
-use crate::frame::{AckHeader, Direction, EcnCounts, Frame, ack_size};
+use crate::frame::{Direction, Frame};
 use crate::kind::{Kind, SpaceId};
 use crate::number::encoded_len;
 use crate::packet::Packet;
-use crate::received::PingRule;
 use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
 use crate::streams::{Chunk, Side};
 use lightlag_core::{Codepoint, Instant};
 
 /// A packet needs space for a few bytes of frames, or it is not started.
 const MIN_PAYLOAD: u64 = 8;
+
+/// Upper limit for the size of a STREAM frame's header: type, ID, offset and length.
+const MAX_STREAM_HEADER: u64 = 25;
+
+/// Bytes by which a packet is longer than its connection ID, so that a stateless reset resembles it (RFC 9000 §10.3).
+const RESET_MARGIN: u64 = 22;
 
 /// Bytes from the packet number to the end of the frames that header protection needs (RFC 9001 §5.4.2).
 const SAMPLE: u64 = 4;
@@ -68,16 +73,24 @@ impl Connection {
         {
             return Some(packet);
         }
+        if self.config.details.sparse_probes {
+            for id in SpaceId::ALL {
+                if self.spaces[id as usize].probes > 0 {
+                    self.fill_probe(id);
+                }
+            }
+        }
         let mut permit = Permit::Unknown;
         if self.is_confirmed {
             // Most calls end here: there is nothing to send, or the window is full.
             let space = &self.spaces[SpaceId::Application as usize];
-            if space.probes == 0 && space.received.deadline() > now {
+            let must_ack = self.must_acknowledge(SpaceId::Application, now);
+            if space.probes == 0 && (!must_ack || self.config.details.acks_wait) {
                 let has_data = self.has_data(SpaceId::Application);
                 if has_data {
                     permit = self.permit(now);
                 }
-                if permit != Permit::Granted {
+                if permit != Permit::Granted && (!must_ack || has_data) {
                     self.note_idle(now, permit, has_data);
                     return None;
                 }
@@ -121,6 +134,19 @@ impl Connection {
         }
     }
 
+    /// Returns true if a space has control frames to send other than PING and IMMEDIATE_ACK.
+    pub(super) fn has_control_frames(&self, id: SpaceId) -> bool {
+        let space = &self.spaces[id as usize];
+        let is_probe = |frame: &Frame| matches!(frame, Frame::Ping | Frame::ImmediateAck);
+        space.crypto.has_pending()
+            || !space.frames.iter().all(is_probe)
+            || id == SpaceId::Application
+                && (!self.streams.due.is_empty()
+                    || self.handshake.done_due
+                    || self.frequency_is_due()
+                    || self.handshake.token_due)
+    }
+
     /// Returns true if a space has frames to send other than acknowledgements.
     #[inline]
     pub(super) fn has_data(&self, id: SpaceId) -> bool {
@@ -151,14 +177,26 @@ impl Connection {
                 continue;
             }
             let kind = self.kind(id);
-            let due = self.spaces[id as usize].received.deadline() <= now && kind != Kind::ZeroRtt;
+            let details = &self.config.details;
+            if !contents.parts.is_empty() && room < details.coalescing_room {
+                break;
+            }
+            let mut due = kind != Kind::ZeroRtt && self.must_acknowledge(id, now);
+            let acks_wait = details.acks_wait;
             let mut may_send = self.spaces[id as usize].probes > 0;
+            if details.free_coalescing && !contents.parts.is_empty() {
+                may_send |= self.has_data(id);
+            }
             if !may_send && self.has_data(id) {
                 has_data = true;
                 if permit == Permit::Unknown {
                     permit = self.permit(now);
                 }
                 may_send = permit == Permit::Granted || permit == Permit::Window && self.must_go_on(id);
+                due &= may_send || !acks_wait;
+                if acks_wait && permit == Permit::Pacing {
+                    break;
+                }
             }
             if !due && !may_send {
                 continue;
@@ -196,7 +234,11 @@ impl Connection {
         }
         let sent = &self.spaces[index].sent;
         let number = sent.next();
-        let number_len = encoded_len(number, sent.largest_acked());
+        let acked = sent.largest_acked();
+        let number_len = match acked {
+            Some(acked) if self.config.details.early_number_len => encoded_len(number - acked, None),
+            acked => encoded_len(number, acked),
+        };
         let overhead = self.header_lengths(kind).header(kind, number_len) + TAG;
         let Some(mut space) = room.checked_sub(overhead).filter(|space| *space >= MIN_PAYLOAD) else { return 0 };
         let (first_frame, first_range) = (contents.frames.len(), contents.ranges.len());
@@ -204,7 +246,11 @@ impl Connection {
         if kind == Kind::Initial {
             part.token = self.own_token();
         }
-        let with_ack = ack_due || kind != Kind::ZeroRtt && self.spaces[index].received.has_news(&self.ack_rules);
+        let bundles = self.config.details.bundled_acks;
+        let received = &self.spaces[index].received;
+        let with_ack = ack_due
+            || kind != Kind::ZeroRtt
+                && if bundles { received.is_overdue(&self.ack_rules) } else { received.has_news(&self.ack_rules) };
         if with_ack {
             let (header, size) = self.write_ack(now, id, space, contents);
             part.ack = Some(header);
@@ -213,7 +259,9 @@ impl Connection {
         }
         if may_send {
             let is_probe = self.spaces[index].probes > 0;
-            if is_probe && id == SpaceId::Application && self.uses_frequency() {
+            // With sparse probes, the frame already waits.
+            let requests = self.uses_frequency() && !self.config.details.sparse_probes;
+            if is_probe && id == SpaceId::Application && requests {
                 contents.frames.push(Frame::ImmediateAck);
                 space -= 1;
             }
@@ -229,11 +277,17 @@ impl Connection {
         if contents.frames.len() == first_frame && part.ack.is_none() {
             return 0;
         }
+        if bundles {
+            space -= self.bundle_ack(now, id, space, &mut part, contents, first_range);
+        }
         let mut size = room - space;
-        let payload = size - overhead + u64::from(number_len);
-        if payload < SAMPLE {
-            contents.frames.push(Frame::Padding((SAMPLE - payload) as u16));
-            size += SAMPLE - payload;
+        let mut least = overhead - u64::from(number_len) + SAMPLE;
+        if self.config.details.resembles_reset {
+            least = least.max(u64::from(self.header_lengths(kind).destination) + RESET_MARGIN);
+        }
+        if size < least {
+            contents.frames.push(Frame::Padding((least - size) as u16));
+            size = least;
         }
         part.frames = (contents.frames.len() - first_frame) as u16;
         part.size = size as u16;
@@ -248,41 +302,8 @@ impl Connection {
         let packet = SentPacket { time: now, frames: NO_FRAMES, flags: SentFlags::SKIPPED, ..SentPacket::default() };
         let next = sent.next();
         sent.push(packet);
-        let power = 1u64 << (63 - next.leading_zeros());
-        self.plan_skip(power * 2);
-    }
-
-    /// Appends the ranges of an ACK frame of up to `space` bytes. Returns its fields and its size.
-    #[inline]
-    fn write_ack(&mut self, now: Instant, id: SpaceId, space: u64, contents: &mut Contents) -> (AckHeader, u64) {
-        let received = &mut self.spaces[id as usize].received;
-        let exponent = if id == SpaceId::Application { self.config.ack_delay_exponent } else { 3 };
-        let counts = received.counts();
-        let ecn = (counts != EcnCounts::default()).then_some(counts);
-        let header = AckHeader { delay: (received.delay(now).as_nanos() / 1_000) >> exponent, ecn };
-        let start = contents.ranges.len();
-        contents.ranges.extend(received.ranges().iter().rev());
-        let mut size = received.ack_size(&header);
-        while size > space && contents.ranges.len() > start + 1 {
-            contents.ranges.pop();
-            size = ack_size(&header, &contents.ranges[start..]);
-        }
-        (header, size)
-    }
-
-    /// Returns true if an acknowledgement also contains a PING.
-    pub(super) fn adds_ping(&self, now: Instant, number: u64) -> bool {
-        let space = &self.spaces[SpaceId::Application as usize];
-        if space.received.ranges().len() < 2 || !self.control.permits(self.in_flight) {
-            return false;
-        }
-        match self.ack_rules.ping {
-            PingRule::Never => false,
-            PingRule::PerRoundTrip => {
-                space.sent.last_eliciting().is_none_or(|last| now.since(last) >= self.rtt.smoothed())
-            }
-            PingRule::EveryEighth => number.is_multiple_of(8),
-        }
+        let power = 1u64 << (63 - next.max(1).leading_zeros());
+        self.plan_skip((power * 2).max(64));
     }
 
     /// Appends frames of up to `space` bytes. Returns their size.
@@ -305,7 +326,8 @@ impl Connection {
                     push(&mut left, token);
                 }
             }
-            while let Some((offset, len)) = self.spaces[index].crypto.take(left) {
+            let roomy = self.config.details.roomy_frames;
+            while let Some((offset, len)) = self.spaces[index].crypto.take(left, roomy) {
                 push(&mut left, Frame::Crypto { offset, len });
             }
         }
@@ -335,6 +357,9 @@ impl Connection {
         }
         while left > 0 {
             let is_repair = self.streams.has_repairs();
+            if self.config.details.roomy_frames && left <= MAX_STREAM_HEADER {
+                break;
+            }
             let Some(Chunk { stream, offset, len, fin, to_end }) = self.streams.next_chunk(left) else { break };
             self.counters.repairs += u64::from(is_repair);
             push(&mut left, Frame::Stream { stream, offset, len, fin, to_end });
@@ -376,6 +401,7 @@ impl Connection {
         let codepoint = self.ecn.send(now, first, self.rtt.pto());
         let (mut frame, mut discards) = (0, false);
         let mut elicits = false;
+        let before = self.in_flight;
         for index in 0..contents.parts.len() {
             let part = contents.parts[index];
             let frames = &contents.frames[frame..frame + usize::from(part.frames)];
@@ -383,22 +409,26 @@ impl Connection {
             if index > 0 && codepoint.is_capable() {
                 self.ecn.coalesced(part.kind.space().unwrap_or(SpaceId::Application));
             }
-            elicits |= self.register(now, &part, frames, codepoint);
+            elicits |= self.register(now, &part, frames, codepoint, index == 0);
             discards |= self.side == Side::Client && part.kind == Kind::Handshake;
         }
+        let in_flight = self.in_flight != before;
         if elicits && !std::mem::replace(&mut self.sent_since_arrival, true) {
             self.restart_idle_timer(now);
         }
         self.counters.datagrams += 1;
         self.counters.bytes_sent += size;
-        self.handshake.sent += size;
+        // quinn sets its timers with the amplification limit before the datagram.
+        let late = if self.config.details.loose_amplification { size } else { 0 };
+        self.handshake.sent += size - late;
         if discards {
             // RFC 9001 §4.9.1: with its first Handshake packet the client discards Initial keys.
             self.discard(now, SpaceId::Initial);
         }
-        if elicits {
+        if elicits || self.config.details.keeps_backoff && in_flight {
             self.set_timers(now);
         }
+        self.handshake.sent += late;
         let mut packet = arena.pack(contents);
         packet.set_codepoint(codepoint);
         packet
@@ -417,7 +447,8 @@ impl Connection {
         }
         // PADDING counts as in flight. In a 1-RTT packet that elicits no acknowledgement it might stay there for ever;
         // in an Initial packet it is discarded with the keys.
-        let lasts = contents.iter().last().is_some_and(|view| view.part.kind != Kind::OneRtt || view.is_eliciting());
+        let lasts = self.config.details.free_coalescing
+            || contents.iter().last().is_some_and(|view| view.part.kind != Kind::OneRtt || view.is_eliciting());
         let index = if lasts { contents.parts.len() - 1 } else { 0 };
         let position: u16 = contents.parts[..=index].iter().map(|part| part.frames).sum();
         contents.frames.insert(position.into(), Frame::Padding(missing));
@@ -440,9 +471,10 @@ impl Connection {
         }
     }
 
-    /// Registers a packet as sent. Returns true if it elicits an acknowledgement.
+    /// Registers a packet as sent, which may be the first of its datagram. Returns true if it elicits an
+    /// acknowledgement.
     #[inline]
-    fn register(&mut self, now: Instant, part: &Part, frames: &[Frame], codepoint: Codepoint) -> bool {
+    fn register(&mut self, now: Instant, part: &Part, frames: &[Frame], codepoint: Codepoint, is_first: bool) -> bool {
         let id = part.kind.space().unwrap_or(SpaceId::Application);
         let mut packet = SentPacket { time: now, size: part.size, frames: NO_FRAMES, ..SentPacket::default() };
         if codepoint.is_capable() {
@@ -467,13 +499,17 @@ impl Connection {
         }
         if part.ack.is_some() {
             let received = &mut self.spaces[id as usize].received;
-            packet.reported = received.largest().map_or(0, |largest| largest as u32 + 1);
+            packet.reported = received.ranges().last().map_or(0, |range| range.end as u32);
             received.acknowledged();
+            if self.config.details.acks_wait && id != SpaceId::Application {
+                self.spaces[SpaceId::Application as usize].received.stop_timer(now);
+            }
         }
         if packet.flags.has(SentFlags::IN_FLIGHT) {
             let space = &mut self.spaces[id as usize];
             let is_probe = space.probes > 0;
-            space.probes = space.probes.saturating_sub(1);
+            // quinn does not count a probe after another packet.
+            space.probes = space.probes.saturating_sub(u8::from(is_first || !self.config.details.sparse_probes));
             (packet.end, packet.serial) = self.control.sent(now, part.size.into(), self.in_flight, is_probe);
             self.in_flight += u64::from(part.size);
             self.counters.data_packets += u64::from(packet.flags.has(SentFlags::STREAM));

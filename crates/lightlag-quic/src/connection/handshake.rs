@@ -76,6 +76,7 @@ impl Connection {
         self.handshake.opened = Some(now);
         self.limited_since = Some(now);
         self.window_since = now;
+        self.control.start(now, &self.rtt);
         self.restart_idle_timer(now);
     }
 
@@ -86,7 +87,7 @@ impl Connection {
 
     /// Returns true if this end may send without the amplification limit.
     pub fn is_unlimited(&self) -> bool {
-        self.amplification_room() == u64::MAX
+        self.side == Side::Client || self.handshake.is_validated
     }
 
     /// Returns the time when the handshake was completed.
@@ -105,7 +106,8 @@ impl Connection {
         if self.side == Side::Client || self.handshake.is_validated {
             return u64::MAX;
         }
-        (AMPLIFICATION * self.handshake.received).saturating_sub(self.handshake.sent)
+        let room = (AMPLIFICATION * self.handshake.received).saturating_sub(self.handshake.sent);
+        if room > 0 && self.config.details.loose_amplification { u64::MAX } else { room }
     }
 
     /// Returns true if the peer does not need anything from this end to continue the handshake: always true for a
@@ -225,7 +227,9 @@ impl Connection {
         self.in_flight -= space.sent.discard();
         // The rest, with its memory, is dropped.
         self.spaces[id as usize] = Space { sent: space.sent, ..Space::discarded() };
-        self.pto_count = 0;
+        if !self.config.details.keeps_backoff {
+            self.pto_count = 0;
+        }
         self.set_timers(now);
     }
 

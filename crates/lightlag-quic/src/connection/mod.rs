@@ -3,6 +3,7 @@
 //! As in the trait `Endpoint` of `lightlag-transport`, the owner passes packets and the time, and polls packets and a
 //! deadline. The methods that build or read packets also take the [`Arena`](crate::Arena) of the partition.
 
+mod acks;
 mod alive;
 mod arrivals;
 mod build;
@@ -17,12 +18,14 @@ mod mtu;
 mod path;
 mod permit;
 mod plain;
+mod probes;
 mod recovery;
 mod space;
 mod timers;
 
 use crate::config::Config;
 use crate::control::Control;
+use crate::details::Details;
 use crate::ecn::Ecn;
 use crate::frame::Direction;
 use crate::kind::SpaceId;
@@ -118,6 +121,8 @@ pub struct Counters {
     pub repairs: u64,
     /// Packets declared lost.
     pub lost: u64,
+    /// Bytes of these packets.
+    pub lost_bytes: u64,
     /// Packets that were acknowledged after they had been declared lost.
     pub spurious: u64,
     /// Probe timeouts.
@@ -191,7 +196,13 @@ pub struct Connection {
     packet_threshold: u64,
     time_threshold: f64,
     next_skip: Option<u64>,
+    /// Packet numbers that are skipped instead of random ones, in descending order.
+    given_skips: Option<Vec<u64>>,
     random: Option<RandomStream>,
+    /// Space and number of the first packet after the first round-trip sample.
+    after_sample: Option<(SpaceId, u64)>,
+    /// Packets carry an ACK frame after their frames since this time.
+    next_bundle: Instant,
     newly: Vec<Range>,
     spin: bool,
     /// Whether the spin bit is used on this connection.
@@ -253,7 +264,7 @@ impl Connection {
             streams: Streams::new(side, &config),
             control,
             rtt: Rtt::new(config.initial_rtt, config.variance),
-            ecn: Ecn::new(config.ecn),
+            ecn: Ecn::new(config.ecn, config.details.trusts_ecn),
             in_flight: 0,
             pto_count: 0,
             loss_timer: Instant::MAX,
@@ -279,7 +290,10 @@ impl Connection {
             packet_threshold: config.loss.packet_threshold,
             time_threshold: config.loss.time_threshold,
             next_skip: None,
+            given_skips: None,
             random: config.skip_numbers.then(|| RandomStream::new(config.seed, "quic skipped packet numbers")),
+            after_sample: None,
+            next_bundle: Instant::MAX,
             newly: Vec::new(),
             spin: false,
             spins: true,
@@ -307,9 +321,14 @@ impl Connection {
             window_since: Instant::ZERO,
             config,
         };
+        // The shortcuts for common packets know nothing of the details.
+        connection.is_general = connection.config.details != Details::default();
+        if connection.config.details.acks_wait {
+            connection.spaces[SpaceId::Application as usize].received.wait();
+        }
         connection.choose_spin();
         connection.set_idle_limit();
-        connection.plan_skip(64);
+        connection.plan_skip(0);
         let own = connection.own_stream();
         connection.streams.open_early(own);
         connection
@@ -336,6 +355,16 @@ impl Connection {
     /// Returns true after [`Self::with_several_streams`].
     pub fn has_several_streams(&self) -> bool {
         self.streams.are_several()
+    }
+
+    /// Replaces the random choice of skipped packet numbers by `numbers` in ascending order, before the connection is
+    /// opened, so that it can be compared with another implementation.
+    #[must_use]
+    pub fn with_skipped_numbers(mut self, mut numbers: Vec<u64>) -> Self {
+        numbers.reverse();
+        self.next_skip = numbers.pop();
+        self.given_skips = Some(numbers);
+        self
     }
 
     /// Returns the stream that [`Stream`](lightlag_transport::Stream) writes to: the first bidirectional one of this
@@ -486,10 +515,12 @@ impl Connection {
         self.spin = !self.spins && !random.bits().is_multiple_of(2);
     }
 
-    /// Chooses the next packet number that is skipped: one in [from, 2 from).
+    /// Chooses the next packet number that is skipped: one in [from, 2 from), and in [0, 64) from 0.
     fn plan_skip(&mut self, from: u64) {
-        if let Some(random) = &mut self.random {
-            self.next_skip = Some(from + random.bits() % from);
+        if let Some(given) = &mut self.given_skips {
+            self.next_skip = given.pop();
+        } else if let Some(random) = &mut self.random {
+            self.next_skip = Some(from + random.bits() % if from == 0 { 64 } else { from });
         }
     }
 

@@ -120,8 +120,8 @@ impl Connection {
     fn restart_path(&mut self, now: Instant) {
         let window = self.control.window();
         self.window_was(now, window);
-        self.control.restart(now, &self.config, self.control_is_custom);
         self.rtt = Rtt::new(self.config.initial_rtt, self.config.variance);
+        self.control.restart(now, &self.config, self.control_is_custom, &self.rtt);
         self.ecn.restart();
         self.start_mtu();
         (self.packet_threshold, self.time_threshold) =

@@ -47,7 +47,9 @@ impl Connection {
     /// §6.2.1 arms none for the application space until the handshake is confirmed).
     #[cold]
     pub(super) fn must_go_on(&self, id: SpaceId) -> bool {
-        id != SpaceId::Application && !self.spaces[id as usize].sent.is_eliciting()
+        id != SpaceId::Application
+            && !self.config.details.stalls_handshakes
+            && !self.spaces[id as usize].sent.is_eliciting()
     }
 
     /// Returns true if there is nothing to send, nothing in flight, and a poll would not change anything: most polls of
@@ -86,12 +88,14 @@ impl Connection {
         // RFC 9002 §7.8: waiting for the pacer is not under-use, if there is enough data for the window. With
         // permission to send, credit of a stream was missing.
         let unused = self.control.window().saturating_sub(self.in_flight);
-        self.control.is_limited = unused >= self.control.datagram()
-            && match permit {
-                Permit::Window => false,
-                Permit::Pacing => has_data && self.streams.sendable(unused) + self.control.datagram() <= unused,
-                Permit::Granted | Permit::Unknown => true,
-            };
+        self.control.is_limited = match permit {
+            Permit::Window | Permit::Pacing if self.config.details.plain_limit => false,
+            Permit::Granted | Permit::Unknown if self.config.details.plain_limit => true,
+            _ if unused < self.control.datagram() => false,
+            Permit::Window => false,
+            Permit::Pacing => has_data && self.streams.sendable(unused) + self.control.datagram() <= unused,
+            Permit::Granted | Permit::Unknown => true,
+        };
         let repairing = self.control.phase() == lightlag_control::congestion::Phase::Recovery;
         let limit = match limit {
             _ if self.pto_count > 0 => Limit::Timeout,

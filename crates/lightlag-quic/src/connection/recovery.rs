@@ -1,8 +1,7 @@
-//! Acknowledgements, loss detection and probe timeouts (RFC 9002 §5 to §7, appendix A).
+//! Acknowledgements and loss detection (RFC 9002 §5 to §7, appendix A).
 
 use super::Connection;
 use super::codes as code;
-use super::space::Keys;
 use crate::control::Delivered;
 use crate::frame::{AckHeader, Frame};
 use crate::kind::SpaceId;
@@ -11,7 +10,6 @@ use crate::rtt::GRANULARITY;
 use crate::sent::{NO_FRAMES, SentFlags, SentPacket};
 use crate::streams::{Chunk, Side};
 use lightlag_core::{Duration, Instant};
-use lightlag_transport::Failure;
 
 /// Reason why the data of a packet is retransmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +81,8 @@ impl Connection {
         let index = id as usize;
         self.judge_supply();
         let mut delivered = Delivered { prior_inflight: self.in_flight, ..Delivered::default() };
-        let (mut is_eliciting, mut ect, mut largest_sent, mut reported) = (false, 0, Instant::ZERO, 0);
+        let details = self.config.details;
+        let (mut is_eliciting, mut ect, mut largest_sent, mut reported) = (false, 0, None, 0);
         let (mut is_largest_old, mut largest_size, mut probed) = (false, 0, None);
         for range in newly.iter().rev() {
             for number in range.start..range.end {
@@ -93,9 +92,12 @@ impl Connection {
                 if flags.has(SentFlags::SKIPPED) {
                     return Err(code::PROTOCOL_VIOLATION);
                 }
+                if details.forgets_lost && flags.has(SentFlags::LOST) {
+                    continue;
+                }
                 is_eliciting |= flags.has(SentFlags::ELICITING);
                 ect += u64::from(flags.has(SentFlags::ECT));
-                largest_sent = packet.time;
+                largest_sent = Some(packet.time);
                 is_largest_old = flags.has(SentFlags::OLD_PATH);
                 largest_size = size;
                 reported = reported.max(packet.reported);
@@ -107,6 +109,7 @@ impl Connection {
                     probed = Some(size);
                 }
                 if !is_old {
+                    self.control.count_packet(now, packet, &self.rtt);
                     self.control.packet_acked(now, packet, &mut delivered);
                 }
                 if let Some(chunk) = chunk_of(packet) {
@@ -124,14 +127,21 @@ impl Connection {
                 }
             }
         }
+        let Some(largest_sent) = largest_sent else { return Ok(()) };
         self.mtu_passed(largest_size);
         if let Some(size) = probed {
             self.mtu_acked(now, size);
         }
         if reported > 0 {
-            self.spaces[index].received.peer_knows(reported.into());
+            let received = &mut self.spaces[index].received;
+            if self.config.ack.window {
+                received.drop_reported(reported.into());
+            } else {
+                received.peer_knows(reported.into());
+            }
         }
-        if id == SpaceId::Handshake && self.side == Side::Client {
+        if (id == SpaceId::Handshake || details.early_probes && id == SpaceId::Application) && self.side == Side::Client
+        {
             self.handshake.is_validated = true;
         }
         for other in SpaceId::ALL {
@@ -144,12 +154,15 @@ impl Connection {
         delivered.largest_sent = largest_sent;
         if is_largest_new && is_eliciting && !is_largest_old {
             delivered.rtt = Some(self.sample_rtt(now, id, ack, largest_sent));
+            if self.after_sample.is_none() {
+                self.after_sample = Some((id, self.spaces[index].sent.next()));
+            }
         }
         if raises {
             delivered.marked = self.ecn.acknowledged(id, ack.ecn, ect);
         }
         self.detect_losses(now, id, &mut delivered);
-        delivered.persistent = self.is_persistent(id, delivered.last_lost.is_some());
+        delivered.persistent |= self.is_persistent(id, delivered.last_lost.is_some());
         if self.peer_is_unblocked() {
             self.pto_count = 0;
         }
@@ -174,7 +187,7 @@ impl Connection {
             // A delay beyond 2³² µs cannot be real.
             let micros = (ack.delay << self.peer.ack_delay_exponent.min(20)).min(u64::from(u32::MAX));
             delay = Duration::from_micros(micros);
-            if self.is_confirmed {
+            if self.is_confirmed || self.config.details.limits_early_delays {
                 delay = delay.min(self.max_ack_delay());
             }
         }
@@ -214,15 +227,20 @@ impl Connection {
 
     /// Declares packets lost by number and by time.
     #[inline]
-    fn detect_losses(&mut self, now: Instant, id: SpaceId, delivered: &mut Delivered) {
+    pub(super) fn detect_losses(&mut self, now: Instant, id: SpaceId, delivered: &mut Delivered) {
         let index = id as usize;
         self.spaces[index].loss_time = Instant::MAX;
         let Some(largest) = self.spaces[index].sent.largest_acked() else { return };
         let mut delay = None;
+        let (sudden, times_acks) = (self.config.details.sudden_persistence, self.config.details.times_acks);
+        if sudden {
+            self.spaces[index].lost_run = None;
+        }
         while self.spaces[index].sent.resolved() < largest {
             let number = self.spaces[index].sent.resolved();
             let Some(packet) = self.spaces[index].sent.get(number) else { break };
-            if packet.flags.has(SentFlags::ACKED) {
+            let is_gap = sudden && packet.flags.any(SentFlags::SKIPPED.with(SentFlags::LOST));
+            if packet.flags.has(SentFlags::ACKED) || is_gap {
                 self.spaces[index].lost_run = None;
             } else if packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.has(SentFlags::LOST) {
                 let packet = *packet;
@@ -232,6 +250,17 @@ impl Connection {
                     break;
                 }
                 self.lose(now, id, number, &packet, delivered);
+            } else if times_acks && !packet.flags.has(SentFlags::LOST) {
+                let time = packet.time;
+                let lost_at = time + *delay.get_or_insert_with(|| self.loss_delay());
+                if largest < number + self.packet_threshold && lost_at > now {
+                    self.spaces[index].loss_time = lost_at;
+                    break;
+                }
+                self.spaces[index].sent.get_mut(number).flags.set(SentFlags::LOST);
+                if delivered.lost > 0 {
+                    delivered.last_lost = delivered.last_lost.max(Some(time));
+                }
             }
             self.spaces[index].sent.resolve();
         }
@@ -239,7 +268,14 @@ impl Connection {
     }
 
     #[cold]
-    fn lose(&mut self, now: Instant, id: SpaceId, number: u64, packet: &SentPacket, delivered: &mut Delivered) {
+    pub(super) fn lose(
+        &mut self,
+        now: Instant,
+        id: SpaceId,
+        number: u64,
+        packet: &SentPacket,
+        delivered: &mut Delivered,
+    ) {
         self.is_extra_due = true;
         let space = &mut self.spaces[id as usize];
         space.sent.lose(number);
@@ -250,12 +286,21 @@ impl Connection {
         }
         self.mtu_suspect(packet.size);
         let space = &mut self.spaces[id as usize];
-        let after_sample = self.rtt.first_sample().is_some_and(|first| packet.time > first);
+        let sudden = self.config.details.sudden_persistence;
+        let after_sample = if sudden {
+            self.after_sample.is_some_and(|first| first < (id, number))
+        } else {
+            self.rtt.first_sample().is_some_and(|first| packet.time > first)
+        };
         if packet.flags.has(SentFlags::ELICITING) && after_sample {
             let start = space.lost_run.map_or(packet.time, |(start, _)| start);
             space.lost_run = Some((start, packet.time));
         }
+        if sudden && self.is_persistent(id, true) {
+            delivered.persistent = true;
+        }
         self.counters.lost += 1;
+        self.counters.lost_bytes += u64::from(packet.size);
         if !packet.flags.has(SentFlags::OLD_PATH) {
             self.in_flight -= u64::from(packet.size);
             delivered.lost += u64::from(packet.size);
@@ -285,7 +330,9 @@ impl Connection {
         }
         self.spaces[id as usize].lost_run = None;
         self.counters.persistent += 1;
-        self.rtt.forget_min();
+        if !self.config.details.sudden_persistence {
+            self.rtt.forget_min();
+        }
         true
     }
 
@@ -329,6 +376,7 @@ impl Connection {
                 Frame::Stream { stream, offset, len, fin, .. } => {
                     self.streams.acknowledged(&Chunk { stream, offset, len, fin, to_end: false });
                 }
+                Frame::Crypto { .. } if self.config.details.separate_crypto => {}
                 Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.acknowledged(offset, len),
                 Frame::AckFrequency { sequence, .. } => self.frequency_acked(sequence),
                 _ => {}
@@ -347,11 +395,18 @@ impl Connection {
             return;
         }
         let list = self.lists.take(packet.frames);
+        let separate = self.config.details.separate_crypto;
+        for frame in list.iter().rev().filter(|_| separate) {
+            if let Frame::Crypto { offset, len } = *frame {
+                self.spaces[id as usize].crypto.lost_frame(offset, len);
+            }
+        }
         for frame in &list {
             match *frame {
                 Frame::Stream { stream, offset, len, fin, .. } => {
                     self.streams.lost(&Chunk { stream, offset, len, fin, to_end: false });
                 }
+                Frame::Crypto { .. } if separate => {}
                 Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.lost(offset, len),
                 Frame::HandshakeDone => self.handshake.done_due = true,
                 Frame::NewConnectionId { .. } | Frame::RetireConnectionId(_) => {
@@ -368,147 +423,5 @@ impl Connection {
             }
         }
         self.lists.put_back(packet.frames, list);
-    }
-
-    /// Returns the probe timeout without max_ack_delay and back-off.
-    #[inline]
-    pub(super) fn probe_base(&self) -> Duration {
-        match self.config.probes.first {
-            Some(first) if self.rtt.first_sample().is_none() => first,
-            _ => self.rtt.pto(),
-        }
-    }
-
-    /// Returns the factor of the back-off.
-    #[inline]
-    pub(super) fn backoff(&self) -> u64 {
-        1 << self.pto_count.min(self.config.probes.max_backoff).min(40)
-    }
-
-    /// Returns the time of the next probe timeout, and its space (RFC 9002 A.8).
-    pub(super) fn probe_time(&self, now: Instant) -> Option<(Instant, SpaceId)> {
-        let (base, backoff) = (self.probe_base(), self.backoff());
-        let mut earliest: Option<(Instant, SpaceId)> = None;
-        let mut is_eliciting = false;
-        for id in SpaceId::ALL {
-            let sent = &self.spaces[id as usize].sent;
-            let Some(last) = sent.last_eliciting().filter(|_| sent.is_eliciting()) else { continue };
-            is_eliciting = true;
-            let mut wait = base * backoff;
-            if id == SpaceId::Application {
-                if !self.is_confirmed {
-                    continue;
-                }
-                wait += self.max_ack_delay() * backoff;
-            }
-            let time = last + self.limit_wait(wait);
-            if earliest.is_none_or(|(earliest, _)| time < earliest) {
-                earliest = Some((time, id));
-            }
-        }
-        if !self.peer_is_unblocked() && (!is_eliciting || earliest.is_none()) {
-            // RFC 9002 §6.2.2.1: the client may have to unblock the server.
-            let has_keys = self.spaces[SpaceId::Handshake as usize].sending == Keys::Ready;
-            let id = if has_keys { SpaceId::Handshake } else { SpaceId::Initial };
-            return Some((now + self.limit_wait(base * backoff), id));
-        }
-        earliest
-    }
-
-    /// Handles the expiry of the loss timer (RFC 9002 A.9).
-    pub(super) fn loss_timer_fired(&mut self, now: Instant) {
-        let due = |id: &SpaceId| self.spaces[*id as usize].loss_time <= now;
-        if let Some(id) = SpaceId::ALL.into_iter().find(due) {
-            let mut delivered = Delivered::default();
-            self.detect_losses(now, id, &mut delivered);
-            if let Some(last) = delivered.last_lost {
-                let window = self.control.window();
-                self.control.lost_by_timer(now, last, &self.rtt);
-                if self.control.window() != window {
-                    self.window_was(now, window);
-                }
-            }
-            return self.set_timers(now);
-        }
-        let Some(id) = self.timed_probe else { return self.set_timers(now) };
-        if let Some(limit) = self.config.probes.give_up
-            && self.oldest_in_flight().is_some_and(|oldest| oldest + limit <= now)
-        {
-            return self.end(Some(Failure::Timeout));
-        }
-        if self.config.probes.marks_crypto {
-            self.lose_crypto(now);
-        }
-        self.counters.timeouts += 1;
-        self.pto_count = self.pto_count.saturating_add(1);
-        let packets = self.config.probes.packets;
-        if id == SpaceId::Application {
-            self.request_probes(id, packets);
-        } else {
-            // Both handshake spaces are probed in one datagram.
-            for other in [SpaceId::Initial, SpaceId::Handshake] {
-                if other == id || self.spaces[other as usize].sent.is_eliciting() || self.has_data(other) {
-                    self.request_probes(other, packets.min(1 + u8::from(other == id)));
-                }
-            }
-        }
-        self.streams.repeat_blocked();
-        if self.is_validating() {
-            self.challenge();
-        }
-        self.set_timers(now);
-    }
-
-    /// Returns the time when the oldest packet in flight was sent.
-    pub(super) fn oldest_in_flight(&self) -> Option<Instant> {
-        let settled = SentFlags::ACKED.with(SentFlags::LOST);
-        let oldest = |space: &super::space::Space| {
-            let sent = &space.sent;
-            let mut packets = (sent.resolved()..sent.next()).filter_map(|number| sent.get(number));
-            let is_open = |packet: &&SentPacket| packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.any(settled);
-            packets.find(is_open).map(|packet| packet.time)
-        };
-        self.spaces.iter().filter_map(oldest).min()
-    }
-
-    /// Declares all packets with CRYPTO frames lost, so that their data is retransmitted. The window is not reduced: a
-    /// download of 10 MiB from aioquic over 600 ms takes 9.3 s, although its first timeout is 200 ms.
-    #[cold]
-    fn lose_crypto(&mut self, now: Instant) {
-        let settled = SentFlags::ACKED.with(SentFlags::LOST);
-        let mut delivered = Delivered::default();
-        for id in SpaceId::ALL {
-            for number in self.spaces[id as usize].sent.resolved()..self.spaces[id as usize].sent.next() {
-                let Some(packet) = self.spaces[id as usize].sent.get(number).copied() else { continue };
-                let is_open = packet.flags.has(SentFlags::IN_FLIGHT) && !packet.flags.any(settled);
-                if is_open && packet.frames != NO_FRAMES && self.lists.has_crypto(packet.frames) {
-                    self.lose(now, id, number, &packet, &mut delivered);
-                }
-            }
-        }
-    }
-
-    /// Requests probes in a space. Without anything new to send, they repeat the oldest data in flight.
-    fn request_probes(&mut self, id: SpaceId, packets: u8) {
-        let index = id as usize;
-        if self.spaces[index].sending != Keys::Ready {
-            return;
-        }
-        self.spaces[index].probes = packets;
-        if self.has_data(id) {
-            return;
-        }
-        let mut requeued = 0;
-        for number in self.spaces[index].sent.resolved()..self.spaces[index].sent.next() {
-            let packet = *self.spaces[index].sent.get_mut(number);
-            let settled = SentFlags::ACKED.with(SentFlags::LOST);
-            if packet.flags.has(SentFlags::ELICITING) && !packet.flags.any(settled) {
-                self.requeue(id, &packet, Requeue::Probe);
-                requeued += 1;
-                if requeued == packets && id == SpaceId::Application {
-                    break;
-                }
-            }
-        }
     }
 }

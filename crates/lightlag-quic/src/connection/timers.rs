@@ -17,7 +17,7 @@ impl Connection {
     /// Returns when [`Self::handle_timeout`] must be called next; `None` if no timer runs.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let ack = self.spaces[SpaceId::Application as usize].received.deadline();
+        let ack = self.spaces[SpaceId::Application as usize].received.timer();
         let earliest = self
             .loss_timer
             .min(ack)
@@ -46,6 +46,10 @@ impl Connection {
         }
         if is_due(self.rare_timer) {
             self.rare_timer_fired(now);
+        }
+        let received = &mut self.spaces[SpaceId::Application as usize].received;
+        if is_due(received.timer()) {
+            received.timer_expired();
         }
         if is_due(self.pacing_timer) {
             self.pacing_timer = Instant::MAX;
@@ -88,8 +92,11 @@ impl Connection {
 
     /// Returns the idle timeout: the smaller of both that are not zero, but at least three probe timeouts (RFC 9000
     /// §10.1).
+    #[inline]
     fn idle_timeout(&self) -> Duration {
-        self.idle_limit.max(self.current_pto() * 3)
+        // RFC 9002 §6.2.1: without max_ack_delay during the handshake.
+        let delay = if self.state == State::Complete { self.max_ack_delay() } else { Duration::ZERO };
+        self.idle_limit.max((self.rtt.pto() + delay) * 3)
     }
 
     /// Sets the idle timeout to the smaller one of both that are not zero.

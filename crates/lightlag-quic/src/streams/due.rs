@@ -1,6 +1,6 @@
 //! Control frames of streams that wait to be sent: credit, numbers of streams, resets.
 
-use super::{ReceiveStream, SendStream, Streams};
+use super::{SendStream, Streams};
 use crate::frame::{Direction, Frame};
 use lightlag_core::{Duration, Instant};
 
@@ -38,6 +38,29 @@ impl DueFrames {
 }
 
 impl Streams {
+    /// Makes BLOCKED frames due for data that was written beyond a limit, if that is when the profile sends them.
+    pub(super) fn note_wants(&mut self) {
+        if !self.early_blocked || self.peer.connection == 0 {
+            return;
+        }
+        let written = self.sending.iter().map(|(_, stream)| stream.written().min(stream.limit()));
+        let permitted = written.fold(0, u64::saturating_add);
+        let wants = self.sending.iter().any(|(_, stream)| stream.written() > 0 && stream.wants_credit());
+        let limit = self.peer.connection;
+        if permitted > limit || permitted == limit && wants {
+            if self.reported_block != Some(limit) {
+                (self.reported_block, self.due.blocked) = (Some(limit), true);
+            }
+            return;
+        }
+        for (id, stream) in self.sending.iter_mut().filter(|(_, stream)| stream.wants_credit()) {
+            if stream.reported_block != Some(stream.limit()) {
+                stream.reported_block = Some(stream.limit());
+                self.due.stream_blocked.push(id);
+            }
+        }
+    }
+
     /// Makes a lost control frame due again, with its newest value, if it still has a purpose.
     pub fn frame_lost(&mut self, frame: &Frame) {
         let add = |list: &mut Vec<u64>, id| {
@@ -52,9 +75,21 @@ impl Streams {
             {
                 add(&mut self.due.max_stream_data, stream);
             }
-            Frame::DataBlocked(limit) => self.due.blocked |= limit == self.peer.connection && self.sent >= limit,
+            Frame::DataBlocked(limit) => {
+                self.due.blocked |= if self.early_blocked {
+                    self.reported_block == Some(self.peer.connection)
+                } else {
+                    limit == self.peer.connection && self.sent >= limit
+                };
+            }
             Frame::StreamDataBlocked { stream, limit }
-                if self.sending.get(stream).is_some_and(|sending| sending.is_blocked && sending.limit() == limit) =>
+                if self.sending.get(stream).is_some_and(|sending| {
+                    if self.early_blocked {
+                        sending.wants_credit() && sending.reported_block == Some(sending.limit())
+                    } else {
+                        sending.is_blocked && sending.limit() == limit
+                    }
+                }) =>
             {
                 add(&mut self.due.stream_blocked, stream);
             }
@@ -68,12 +103,16 @@ impl Streams {
     pub fn next_frame(&mut self, space: u64) -> Option<Frame> {
         let fits = |frame: &Frame| frame.size() <= space;
         if self.due.max_data {
+            if self.early_blocked {
+                self.credit.refresh(self.consumed);
+            }
             let frame = Some(Frame::MaxData(self.credit.limit())).filter(fits)?;
             self.due.max_data = false;
             return Some(frame);
         }
         if let Some(stream) = self.due.max_stream_data.last().copied() {
-            let limit = self.receiving.get(stream).map_or(0, ReceiveStream::limit);
+            let refreshes = self.early_blocked;
+            let limit = self.receiving.get_mut(stream).map_or(0, |stream| stream.newest_limit(refreshes));
             let frame = Some(Frame::MaxStreamData { stream, limit }).filter(fits)?;
             self.due.max_stream_data.pop();
             return Some(frame);

@@ -68,6 +68,11 @@ impl<T> StreamMap<T> {
     }
 
     /// Returns the streams in the order of their IDs.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
+        self.entries.iter_mut().map(|(id, stream)| (*id, stream))
+    }
+
+    /// Returns the streams in the order of their IDs.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.entries.iter().map(|(id, stream)| (*id, stream))
     }

@@ -91,6 +91,8 @@ pub struct Streams {
     flow: FlowRules,
     /// Credit frames that are due.
     pub(crate) due: DueFrames,
+    roomy: bool,
+    early_blocked: bool,
     /// Limit of the connection in the last BLOCKED frame.
     reported_block: Option<u64>,
     /// State of an application with several streams.
@@ -118,6 +120,8 @@ impl Streams {
             initial_streams: [config.flow.bidirectional, config.flow.unidirectional],
             flow: config.flow,
             due: DueFrames::default(),
+            roomy: config.details.roomy_frames,
+            early_blocked: config.details.early_blocked,
             reported_block: None,
             several: None,
         }
@@ -203,6 +207,7 @@ impl Streams {
             stream.write(bytes);
             self.enqueue(id);
         }
+        self.note_wants();
     }
 
     /// Finishes a stream after the bytes written so far.
@@ -225,7 +230,11 @@ impl Streams {
 
     fn enqueue(&mut self, id: u64) {
         if let Some(stream) = self.sending.get_mut(id).filter(|stream| stream.has_new()) {
-            self.schedule.add(id, stream);
+            if self.early_blocked && stream.is_at_limit() {
+                self.schedule.block(id, stream);
+            } else {
+                self.schedule.add(id, stream);
+            }
         }
     }
 
@@ -287,7 +296,7 @@ impl Streams {
     pub fn next_chunk(&mut self, space: u64) -> Option<Chunk> {
         if let Some(id) = self.schedule.front_repair() {
             let stream = self.sending.get_mut(id)?;
-            let chunk = stream.take_repair(id, space);
+            let chunk = stream.take_repair(id, space, self.roomy);
             if !stream.has_repairs() {
                 self.schedule.remove_repair(id, stream);
             }
@@ -301,12 +310,15 @@ impl Streams {
                 self.note_blocked();
                 return None;
             }
-            match stream.take_new(id, space, budget) {
+            match stream.take_new(id, space, budget, self.roomy) {
                 Ok(chunk) => {
                     self.sent += u64::from(chunk.len);
                     self.unacknowledged += u64::from(chunk.len);
                     let goes_on = stream.has_new();
                     self.schedule.sent(id, stream, goes_on);
+                    if self.early_blocked && goes_on && stream.is_at_limit() {
+                        self.schedule.block(id, stream);
+                    }
                     return Some(chunk);
                 }
                 Err(send::Blocked::Credit) => {
@@ -385,10 +397,12 @@ impl Streams {
 
     /// Handles MAX_DATA.
     pub fn raise_limit(&mut self, limit: u64) {
-        self.peer.connection = self.peer.connection.max(limit);
-        if self.peer.connection > self.sent {
+        let old = self.peer.connection;
+        self.peer.connection = old.max(limit);
+        if self.peer.connection > if self.early_blocked { old } else { self.sent } {
             self.due.blocked = false;
         }
+        self.note_wants();
     }
 
     /// Handles MAX_STREAM_DATA.
@@ -399,6 +413,7 @@ impl Streams {
             self.schedule.unblock(stream);
             self.due.stream_blocked.retain(|blocked| *blocked != id);
             self.enqueue(id);
+            self.note_wants();
         }
     }
 
@@ -501,6 +516,10 @@ impl Streams {
         }
         let stream = self.receiving.get_mut(chunk.stream).ok_or(StreamError::State)?;
         let arrival = stream.arrived(chunk)?;
+        if chunk.fin {
+            // RFC 9000 §13.3: credit has no purpose when the final size is known.
+            self.due.max_stream_data.retain(|id| *id != chunk.stream);
+        }
         self.received += arrival.higher;
         if self.received > self.credit.limit() {
             return Err(StreamError::FlowControl);

@@ -87,6 +87,14 @@ impl ReceiveStream {
         self.credit.limit()
     }
 
+    /// Returns the limit for a frame that is sent now; `refresh` raises it to the window above what was read.
+    pub(super) fn newest_limit(&mut self, refresh: bool) -> u64 {
+        if refresh {
+            self.credit.refresh(self.read);
+        }
+        self.credit.limit()
+    }
+
     pub(super) fn window(&self) -> u64 {
         self.credit.window()
     }

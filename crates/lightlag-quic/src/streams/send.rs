@@ -100,6 +100,11 @@ impl SendStream {
         self.next
     }
 
+    /// Returns the bytes that the application has written.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
     /// Returns the bytes that wait to be sent for the first time.
     pub fn unsent(&self) -> u64 {
         self.written - self.next
@@ -147,6 +152,16 @@ impl SendStream {
         self.reset.is_none() && (!self.missing.is_empty() || self.fin_missing)
     }
 
+    /// Returns true if more is written than the limit permits to send.
+    pub(super) fn wants_credit(&self) -> bool {
+        self.reset.is_none() && self.written > self.limit
+    }
+
+    /// Returns true if only credit holds back its data.
+    pub(super) fn is_at_limit(&self) -> bool {
+        self.next >= self.limit && self.next < self.written
+    }
+
     /// Raises the limit. Returns true if it was lower.
     pub(super) fn raise_limit(&mut self, limit: u64) -> bool {
         let is_higher = limit > self.limit;
@@ -175,14 +190,14 @@ impl SendStream {
 
     /// Takes new data for a frame with `space` bytes; `budget` is the credit of the connection.
     #[inline]
-    pub(super) fn take_new(&mut self, id: u64, space: u64, budget: u64) -> Result<Chunk, Blocked> {
+    pub(super) fn take_new(&mut self, id: u64, space: u64, budget: u64, roomy: bool) -> Result<Chunk, Blocked> {
         let pending = self.written - self.next;
         let allowed = pending.min(self.limit.saturating_sub(self.next)).min(budget);
         if allowed == 0 && pending > 0 {
             return Err(Blocked::Credit);
         }
         let ends = |len: u64| self.closing && self.next + len == self.written;
-        let (len, to_end) = fit(id, self.next, allowed, space).ok_or(Blocked::Space)?;
+        let (len, to_end) = fit(id, self.next, allowed, space, roomy).ok_or(Blocked::Space)?;
         let chunk = Chunk { stream: id, offset: self.next, len: len as u16, fin: ends(len), to_end };
         self.next += len;
         self.fin_sent |= chunk.fin;
@@ -190,12 +205,12 @@ impl SendStream {
     }
 
     /// Takes missing data for a frame with `space` bytes.
-    pub(super) fn take_repair(&mut self, id: u64, space: u64) -> Option<Chunk> {
+    pub(super) fn take_repair(&mut self, id: u64, space: u64, roomy: bool) -> Option<Chunk> {
         let (offset, pending) = match self.missing.first() {
             Some(range) => (range.start, range.len()),
             None => (self.written, 0),
         };
-        let (len, to_end) = fit(id, offset, pending, space)?;
+        let (len, to_end) = fit(id, offset, pending, space, roomy)?;
         let fin = self.fin_sent && offset + len == self.written;
         self.missing.remove(offset, offset + len);
         self.fin_missing &= !fin;
@@ -239,13 +254,18 @@ impl SendStream {
 }
 
 /// Returns the bytes of data, up to `pending`, that a STREAM frame in `space` bytes can carry, and whether the frame
-/// needs no length field because it ends the packet. `None` if not even a byte fits.
+/// needs no length field because it ends the packet. `roomy` reserves the maximum length of the field.
+/// `None` if not even a byte fits.
 #[inline(always)]
-fn fit(id: u64, offset: u64, pending: u64, space: u64) -> Option<(u64, bool)> {
+fn fit(id: u64, offset: u64, pending: u64, space: u64, roomy: bool) -> Option<(u64, bool)> {
     let header = stream_header(id, offset);
     let room = space.checked_sub(header)?;
     if pending >= room && room > 0 {
         return Some((room, true));
+    }
+    if roomy {
+        // Eight bytes are reserved for the length.
+        return room.checked_sub(8).map(|room| (pending.min(room), false)).filter(|(len, _)| *len > 0 || pending == 0);
     }
     // With a length field, whose own size may cost a byte of data.
     let with_length = room.checked_sub(varint::size(pending))?;
