@@ -45,7 +45,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: bbr-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
-.PHONY: crates emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
+.PHONY: crates quic-judge emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
 # cargo and pytest use all cores, and two calls of pip must not meet.
 .NOTPARALLEL:
@@ -71,7 +71,7 @@ man: $(BIN)/.engine
 test: check test-rust test-short ## run the checks and tests that must pass before a push
 
 # The page comes first, so that the wheel is built once, with it.
-test-all: page check test-rust test-instructions wheel-test test-python test-studio docs dependencies
+test-all: page check test-rust quic-judge test-instructions wheel-test test-python test-studio docs dependencies
 
 check: $(BIN)/.engine $(BIN)/.dev
 	@$(call meanwhile,check-python,$(AGAIN) check-rust)
@@ -100,6 +100,10 @@ dependencies: $(BIN)/.dev
 test-all: LONG := -- --include-ignored
 test-rust: $(BIN)/.build
 	cargo test $(RUST_TESTED) --quiet $(LONG)
+
+# Our QUIC and quinn-proto, packet for packet in virtual time. The tool is a workspace of its own.
+quic-judge: | tools
+	cargo test --manifest-path tools/quic-judge/Cargo.toml --release --locked --quiet -- --nocapture
 
 # The stored count was measured on x86-64. CI always counts; elsewhere the test needs valgrind.
 test-instructions: $(BENCH)

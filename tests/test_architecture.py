@@ -46,6 +46,7 @@ IMPORTS: dict[str, set[str]] = {
     "live": {"core", "net", "control", "tcp", "wire", "host", "scenario", "sim"},
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
+    "quic-judge": {"core", "control", "quic"},
     "web": {"analysis", "core", "net", "control", "tcp", "mobility", "orbit", "wire", "scenario", "sim"},
     "python": {
         *("core", "net", "control", "tcp", "mobility", "orbit", "routing", "traffic", "wire", "host"),

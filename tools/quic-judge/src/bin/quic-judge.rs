@@ -1,0 +1,70 @@
+//! Compares lightlag-quic with quinn-proto and prints a table, or the logs of one pattern.
+//!
+//! ```text
+//! quic-judge                       the table
+//! quic-judge --times N             the table for N times as many patterns
+//! quic-judge --examples            downloads over a geostationary path
+//! quic-judge --write FILE          write patterns for aioquic_run.py
+//! quic-judge --aioquic FILE LOGS   compare with its logs
+//! quic-judge --aioquic FILE LOGS N both logs of a pattern
+//! quic-judge CLASS                 the first differences of a class
+//! quic-judge CLASS SEED [COUNT]    both logs of a pattern, up to COUNT datagrams beyond the first difference
+//! ```
+
+use lightlag_quic_judge::{aioquic, compare, examples, judge, pattern};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [] => print!("{}", judge::table(&judge::quinn_all(1))),
+        [option] if option == "--examples" => print!("{}", examples::table()),
+        [option, file] if option == "--write" => {
+            let patterns = serde_json::to_string(&aioquic::patterns()).expect("patterns as JSON");
+            std::fs::write(file, patterns).expect("a file to write");
+        }
+        [option, file, logs] if option == "--aioquic" => {
+            let read = |file: &String| std::fs::read_to_string(file).expect("a file to read");
+            print!("{}", aioquic::table(&read(file), &read(logs)));
+        }
+        [option, file, logs, index] if option == "--aioquic" => {
+            let read = |file: &String| std::fs::read_to_string(file).expect("a file to read");
+            print!("{}", aioquic::listing(&read(file), &read(logs), index.parse().expect("a number")));
+        }
+        [option, times] if option == "--times" => {
+            let outcomes = judge::quinn_all(times.parse().expect("a number"));
+            print!("{}", judge::table(&outcomes));
+            for (pattern, outcome) in outcomes {
+                if let Some(difference) = outcome.difference {
+                    println!("{} {}: after {} datagrams\n{difference}", pattern.class, pattern.seed, outcome.agreed);
+                }
+            }
+        }
+        [class] => {
+            let (_, count) = pattern::CLASSES.iter().find(|(name, _)| name == class).expect("a class");
+            for seed in 0..*count {
+                let pattern = pattern::generate(class, seed);
+                let (ours, theirs) = judge::quinn_logs(&pattern);
+                let outcome = compare::compare(&ours, &theirs);
+                if let Some(difference) = outcome.difference {
+                    println!(
+                        "{class} {seed} ({}): after {} datagrams\n{difference}",
+                        pattern.congestion, outcome.agreed
+                    );
+                }
+            }
+        }
+        [class, seed, rest @ ..] => {
+            let pattern = pattern::generate(class, seed.parse().expect("a number"));
+            let (ours, theirs) = judge::quinn_logs(&pattern);
+            let outcome = compare::compare(&ours, &theirs);
+            let more = rest.first().map_or(6, |count| count.parse().expect("a number"));
+            for (name, log) in [("ours", &ours), ("theirs", &theirs)] {
+                println!("{name}");
+                for logged in log.iter().take(outcome.agreed + more) {
+                    println!("{}", compare::line(logged));
+                }
+            }
+            println!("{}", outcome.difference.unwrap_or_default());
+        }
+    }
+}
