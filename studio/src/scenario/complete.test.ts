@@ -40,7 +40,7 @@ describe.skipIf(!existsSync(SCHEMA))("completion", () => {
     expect(labels(words(known, ["defaults", "tcp", "sack"], {}))).toEqual(["true", "false"]);
     expect(labels(words(known, ["flows", 0, "congestion"], {}))).toEqual(expect.arrayContaining(['"cubic"', '"bbr"']));
     expect(labels(words(known, ["links", 0, "rate"], {}))).toContain('"10 Mbit/s"');
-    expect(labels(words(known, ["flows", 0, "transport"], {}))).toEqual(['"tcp"', '"udp"']);
+    expect(labels(words(known, ["flows", 0, "transport"], {}))).toEqual(['"tcp"', '"quic"', '"udp"']);
   });
 
   test("an invalid path has no completions", () => {
