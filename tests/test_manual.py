@@ -31,6 +31,7 @@ from lightlag_papers.validation.kernel.criteria import Cell, Compared, Verdict
 from lightlag_papers.validation.kernel.points import short_points
 from lightlag_papers.validation.kernel.runs import Observed
 from lightlag_papers.validation.measured import Scorecard
+from lightlag_papers.validation.quic import Results
 from manual import algorithms, keys, objects, pages
 
 
@@ -132,6 +133,7 @@ def long_ones() -> dict[str, dict[str, Any]]:
         "lightlag validate tcp --json": Findings(closed_forms=[], cells=[]).record(),
         "lightlag validate kernel --json": Compared([Cell(point, (seen,), (seen,))]).record(),
         "lightlag validate measured --json": Scorecard().record(),
+        "lightlag validate quic --json": Results().record(),
         "lightlag validate congestion --json": Assessment("newreno", 3, 1, 1.0).record(),
         "lightlag validate bbr --json": Assessment("bbr3", 3, 1, 1.0, subject="cases").record(),
     }

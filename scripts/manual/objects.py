@@ -109,6 +109,17 @@ OBJECTS: dict[str, dict[str, str]] = {
         "`source`, `setting`, `quantity`, `unit`, `measured` and `ours` (each `value`, `low`, `high`), `ratio`, "
         "`verdict` and `reason`",
     },
+    "lightlag validate quic --json": {
+        "validated": "the word `quic`",
+        "version": "version of lightlag",
+        "agrees, differs, no_verdict": "number of printed numbers with each verdict",
+        "rows": "an object for each printed number: `card`, `setup`, `sender`, `setting`, `kind` (bound, median, mean, "
+        "run, own, open), `quantity`, `unit`, `printed`, `ours` (`value`, `low`, `high`; null if not finished), "
+        "`ratio`, "
+        "`verdict`, and `changes` with `change` and `ratio` of each",
+        "equal": "an object for each path with equal constants: `rate_mbps`, `rtt_ms`, `loss`, `congestion`, "
+        "`quic_mbps`, `tcp_mbps`, `ratio`, `standard_error`, `verdict` and `changes`",
+    },
     "lightlag validate congestion --json": {
         "congestion": "algorithm that was checked",
         "replications": "runs at each point",

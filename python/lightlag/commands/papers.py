@@ -15,7 +15,8 @@ from lightlag.errors import CommandError, InputError
 from lightlag.text.terminal import meant, print_json
 
 GROUP = "lightlag.papers"
-"""The entry points of lightlag-papers: ``papers`` by name, ``all`` of them, ``tcp``, ``kernel`` and ``measured``."""
+"""The entry points of lightlag-papers: ``papers`` by name, ``all`` of them, ``tcp``, ``kernel``, ``measured``
+and ``quic``."""
 FAILED = 1
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings, no table.")]
@@ -83,7 +84,7 @@ def reproduce(
 
 
 def validate(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel, measured, congestion or bbr.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="tcp, kernel, measured, quic, congestion or bbr.")],
     name: Annotated[
         str | None,
         typer.Argument(
@@ -154,6 +155,10 @@ def validate(
     measured: compare models of real links with measurements of them, one row per measured fact; a few minutes. Finished
     runs are stored; after an interruption, the same command runs the rest.
 
+    quic: run the experiment cards of QUIC: printed times and goodputs of picoquic, quinn, quic-go and others, and QUIC
+    and TCP with equal constants. About a minute of CPU time. Finished runs are stored; after an interruption, the same
+    command runs the rest.
+
     congestion NAME: check one algorithm: response to loss, fairness to itself, to CUBIC and between round-trip times,
     queue, scenes, invariants. About a minute of CPU time.
 
@@ -190,6 +195,12 @@ def validate(
         )
         return
     out = Path("docs/validation") if out is None else out
+    if what == "quic":
+        with _signals.raising():
+            cards = installed("quic")(out, jobs=processors() if jobs is None else jobs, quiet=quiet)
+        if as_json:
+            print_json(cards.record())
+        return
     if what == "kernel":
         with _signals.raising():
             measured = installed("kernel")(
@@ -201,7 +212,7 @@ def validate(
             raise CommandError(FAILED, "\n".join(outside))
         return
     if what != "tcp":
-        raise InputError(f'cannot validate "{what}"; name tcp, kernel, measured, congestion or bbr')
+        raise InputError(f'cannot validate "{what}"; name tcp, kernel, measured, quic, congestion or bbr')
     found = installed("tcp")(out, jobs=processors() if jobs is None else jobs, seeds=seeds, quiet=quiet)
     if as_json:
         print_json(found.record())

@@ -1,0 +1,199 @@
+"""QUIC and TCP with equal constants: mean goodputs over 20 paths."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import lightlag as ll
+from lightlag_papers.validation.measured.fact import Verdict
+from lightlag_papers.validation.measured.runs import Task, Values, Work
+from lightlag_papers.validation.quic.cards import FOLDER
+from lightlag_papers.validation.quic.tolerances import EQUAL
+
+__all__ = ["Equally", "Pair", "Route", "Setup", "Tested", "pairs", "setup"]
+
+
+@dataclass(frozen=True)
+class Route:
+    """One of the 20 paths: rate, round-trip time, and loss of data packets."""
+
+    rate_mbps: float
+    rtt_ms: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class Equally:
+    """Settings of QUIC, of TCP or of both that are changed to test a suspected cause."""
+
+    name: str
+    quic: dict[str, Any]
+    tcp: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The ratio of the goodputs with one change."""
+
+    change: str
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Constants of both transports, and the paths."""
+
+    length: str
+    congestion: tuple[str, ...]
+    initial_window: int
+    buffer: str
+    seeds: int
+    datagram: str
+    changes: tuple[Equally, ...]
+    paths: tuple[Route, ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Mean goodputs of QUIC and TCP over a path, with the standard error of their ratio."""
+
+    path: Route
+    congestion: str
+    quic_mbps: float
+    tcp_mbps: float
+    error: float
+    tests: tuple[Tested, ...] = ()
+
+    @property
+    def ratio(self) -> float:
+        """Goodput of QUIC divided by the one of TCP."""
+        return self.quic_mbps / self.tcp_mbps
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the means are within the tolerance."""
+        return Verdict.AGREES if abs(self.ratio - 1) <= EQUAL else Verdict.DIFFERS
+
+    def record(self) -> dict[str, Any]:
+        """Returns the pair as plain values for JSON."""
+        tests = [{"change": one.change, "ratio": one.ratio} for one in self.tests]
+        path = {"rate_mbps": self.path.rate_mbps, "rtt_ms": self.path.rtt_ms, "loss": self.path.loss}
+        own = {"congestion": self.congestion, "quic_mbps": self.quic_mbps, "tcp_mbps": self.tcp_mbps}
+        return (
+            path
+            | own
+            | {"ratio": self.ratio, "standard_error": self.error, "verdict": self.verdict.value, "changes": tests}
+        )
+
+
+def setup(path: Path = FOLDER / "equal.toml") -> Setup:
+    """Reads the paths."""
+    content = tomllib.loads(path.read_text("utf-8"))
+    paths = tuple(
+        Route(entry["rate_mbps"], rtt_ms, loss)
+        for entry in content["paths"]
+        for rtt_ms, loss in zip(entry["rtt_ms"], entry["loss"], strict=True)
+    )
+    keys = ("length", "congestion", "initial_window", "buffer", "seeds", "datagram")
+    length, congestion, window, buffer, seeds, datagram = (content[key] for key in keys)
+    changes = tuple(Equally(one["name"], one.get("quic", {}), one.get("tcp", {})) for one in content["changes"])
+    return Setup(length, tuple(congestion), window, buffer, seeds, datagram, changes, paths)
+
+
+def losses(constants: Setup, path: Route, seed: int) -> list[int]:
+    """Returns the numbers of the lost data packets: the same for both transports, at random with `path.loss`."""
+    length_s = float(constants.length.removesuffix(" s"))
+    most = int(path.rate_mbps * 1e6 * length_s / 8 / 1500)
+    draw = random.Random(f"equal {path.rate_mbps} {path.rtt_ms} {path.loss} {seed}")
+    found: list[int] = []
+    at = 0
+    while path.loss:
+        at += 1 + int(math.log(1 - draw.random()) / math.log(1 - path.loss))
+        if at > most:
+            break
+        found.append(at)
+    return found
+
+
+def scenario(constants: Setup, path: Route, congestion: str, transport: str, seed: int) -> dict[str, Any]:
+    """Returns an endless transfer over a path, with the constants in the terms of each transport."""
+    lost = losses(constants, path, seed)
+    buffer, window = constants.buffer, constants.initial_window
+    flow: dict[str, Any] = {"from": "sender", "to": "receiver", "transport": transport, "congestion": congestion}
+    if transport == "quic":
+        credit = {"stream_credit": buffer, "connection_credit": buffer, "auto_credit": False}
+        flow["quic"] = {"datagram": constants.datagram, "initial_window": window, "pacing": False, **credit}
+    else:
+        sizes = {"receive_buffer": buffer, "send_buffer": buffer}
+        flow["tcp"] = {"profile": "rfc", "mss": "1448 B", "initial_window": window, "pacing": False, **sizes}
+    return {
+        "name": "equal",
+        "duration": constants.length,
+        "links": [
+            {
+                "between": ["sender", "receiver"],
+                "rate": f"{path.rate_mbps:g} Mbit/s",
+                "delay": f"{path.rtt_ms / 2:g} ms",
+                "queue": "1 bdp",
+                "loss": {"forward": {"packets": lost} if lost else 0, "backward": 0},
+            }
+        ],
+        "flows": [flow],
+        "record": {"trace": "off", "queue": "off", "drops": False},
+    }
+
+
+def goodput(result: ll.Result) -> Values:
+    """Returns the goodput in Mbit/s."""
+    return {"value": result.summary["flows"][0]["goodput_bps"] / 1e6}
+
+
+def pairs(work: Work, constants: Setup) -> list[Pair]:
+    """Runs all paths with both transports, and the changes where they differ."""
+    cells = [(path, congestion) for congestion in constants.congestion for path in constants.paths]
+    first = _run(work, "equal constants", constants, cells, Equally("", {}, {}))
+    places = [at for at, pair in enumerate(first) if pair.verdict is Verdict.DIFFERS]
+    tests: dict[int, list[Tested]] = {at: [] for at in places}
+    for change in constants.changes:
+        found = _run(work, f"equal constants, {change.name}", constants, [cells[at] for at in places], change)
+        for at, pair in zip(places, found, strict=True):
+            tests[at].append(Tested(change.name, pair.ratio))
+    return [replace(pair, tests=tuple(tests.get(at, ()))) for at, pair in enumerate(first)]
+
+
+def _run(work: Work, said: str, constants: Setup, cells: Sequence[tuple[Route, str]], change: Equally) -> list[Pair]:
+    """Returns the pairs of cells with a change."""
+    tasks = []
+    for path, congestion in cells:
+        for transport, keys in (("quic", change.quic), ("tcp", change.tcp)):
+            for seed in _seeds(constants, path):
+                content = scenario(constants, path, congestion, transport, seed)
+                content["flows"][0][transport] |= keys
+                tasks.append(Task(content, seed, goodput))
+    found = iter(work.run(said, tasks))
+    result = []
+    for path, congestion in cells:
+        quic, tcp = ([next(found)["value"] for _ in _seeds(constants, path)] for _ in range(2))
+        means = statistics.fmean(quic), statistics.fmean(tcp)
+        result.append(Pair(path, congestion, *means, _error(quic, tcp)))
+    return result
+
+
+def _error(quic: Sequence[float], tcp: Sequence[float]) -> float:
+    """Returns the standard error of the ratio of two means of pairs with the same losses."""
+    if len(quic) < 2:
+        return 0.0
+    ratio = sum(quic) / sum(tcp)
+    rest = [one - ratio * other for one, other in zip(quic, tcp, strict=True)]
+    return float(statistics.stdev(rest) / statistics.fmean(tcp) / math.sqrt(len(rest)))
+
+
+def _seeds(constants: Setup, path: Route) -> range:
+    return range(1, 1 + (constants.seeds if path.loss else 1))

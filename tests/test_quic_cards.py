@@ -1,0 +1,170 @@
+"""The experiment cards of QUIC: well-formed data, verdicts of fast cards, and the page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lightlag.errors import InputError
+from lightlag.scenario.reading import read_scenario
+from lightlag_papers.kept import KeptRuns
+from lightlag_papers.validation.measured.fact import Spread, Verdict
+from lightlag_papers.validation.measured.runs import Work
+from lightlag_papers.validation.quic import Results, cards, equal, page, validate
+from lightlag_papers.validation.quic.cards import Kind, merged
+from lightlag_papers.validation.quic.paths import scenario
+from lightlag_papers.validation.quic.rows import Row, judge, rows
+
+PAGE = Path(__file__).parents[1] / "docs/validation/quic.md"
+
+RECORDED = {
+    "q4": "AAAA ADAA AADD",
+    "q7": "A A A D A A D A",
+    "q8": "ADD AAA AAA",
+    "q10": "N N AA DD",
+}
+"""Verdicts of fast cards by line: agrees, differs, no verdict."""
+
+
+@pytest.mark.parametrize("name", cards.NAMES)
+def test_every_run_of_a_card_is_a_valid_scenario(name: str) -> None:
+    card = cards.card(name)
+    assert card.source
+    for line in card.lines:
+        assert line.setup
+        assert line.sender
+        assert len(line.printed) == len(line.runs) == len(line.labels)
+        assert all(value > 0 for value in line.printed)
+        assert len(line.ranges) in {0, len(line.printed)}
+        bases = [] if line.base is None else [line.base]
+        for settings in [*line.runs, *bases]:
+            for change in [{}, *(one.settings for one in line.changes)]:
+                read_scenario(scenario(merged(settings, change)))
+
+
+def test_the_cards_have_the_printed_numbers_of_their_sources() -> None:
+    read = {name: cards.card(name) for name in cards.NAMES}
+    # 18 target times with four senders; satellite tests without those that resume, and three transfers of quinn.
+    counts = {name: sum(len(line.printed) for line in card.lines) for name, card in read.items()}
+    assert counts == {"q1": 72, "q2": 13, "q3": 7, "q4": 12, "q5": 10, "q6": 3, "q7": 8, "q8": 9, "q10": 6}
+    kinds = {name: {line.kind for line in card.lines} for name, card in read.items()}
+    assert kinds["q1"] == kinds["q7"] == {Kind.BOUND}
+    assert kinds["q4"] == {Kind.MEAN}
+    assert kinds["q6"] == {Kind.OPEN}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('request = true\nquic = { profile = "rfc9002"', 'request = true\nquick = { profile = "rfc9002"', '"quick"'),
+        ("printed = [0.62, 1.77, 4.02, 8.04]", "printed = [0.62]", "1 printed numbers for 4 settings"),
+        ('metric = "time"', 'metric = "speed"', 'the unknown metric "speed"'),
+        ('kind = "mean"', 'kind = "guess"', "'guess' is not a valid Kind"),
+        ("source =", "origin =", "has no key 'source'"),
+        ("[set]", "[set", r"q4.toml: .* \(at line"),
+    ],
+)
+def test_a_wrong_card_is_named_with_the_wrong_key(old: str, new: str, message: str, tmp_path: Path) -> None:
+    text = (cards.FOLDER / "q4.toml").read_text("utf-8")
+    assert old in text
+    (tmp_path / "q4.toml").write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(InputError, match=message):
+        cards.card("q4", tmp_path)
+
+
+def test_a_card_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(InputError, match=r"q99\.toml"):
+        cards.card("q99")
+
+
+def test_a_bound_has_one_side_and_a_measured_value_two() -> None:
+    assert [judge(Kind.BOUND, ratio) for ratio in (0.1, 1.0, 1.001)] == [
+        Verdict.AGREES,
+        Verdict.AGREES,
+        Verdict.DIFFERS,
+    ]
+    assert [judge(Kind.MEDIAN, ratio).value for ratio in (0.84, 0.86, 1.14, 1.16)] == [
+        *("differs", "agrees", "agrees", "differs")
+    ]
+    assert judge(Kind.BOUND, float("inf")) is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_fast_cards_have_their_recorded_verdicts(name: str, tmp_path: Path) -> None:
+    card = cards.card(name)
+    found = iter(rows(Work(tmp_path), card))
+    letters = {Verdict.AGREES: "A", Verdict.DIFFERS: "D", Verdict.NO_VERDICT: "N"}
+    lines = ["".join(letters[next(found).verdict] for _ in line.runs) for line in card.lines]
+    assert " ".join(lines) == RECORDED[name]
+
+
+def test_only_rows_that_differ_test_changes(tmp_path: Path) -> None:
+    found = rows(Work(tmp_path), cards.card("q7"))
+    assert {bool(row.tests) for row in found if row.verdict is Verdict.AGREES} == {False}
+    (slow,) = [row for row in found if row.sender == "BBRv3"]
+    changes = {test.change: test.ratio for test in slow.tests}
+    # ProbeRTT every 5 s takes most of a round trip of 10 s; credit does not limit this transfer.
+    assert changes["no ProbeRTT"] < slow.ratio / 2
+    assert changes["credit 100 MB"] == pytest.approx(slow.ratio, rel=0.01)
+
+
+def test_finished_runs_are_not_repeated(tmp_path: Path) -> None:
+    store = KeptRuns(tmp_path / "kept.jsonl")
+    card = cards.card("q7")
+    first = rows(Work(tmp_path, 1, store), card)
+    count = len(store)
+    assert count > 0
+    assert rows(Work(tmp_path, 1, store), card) == first
+    assert len(store) == count
+
+
+def test_both_transports_lose_the_same_packets() -> None:
+    constants = equal.setup()
+    assert len(constants.paths) == 20
+    path = equal.Route(20, 100, 0.01)
+    lost = equal.losses(constants, path, 1)
+    assert lost == sorted(set(lost))
+    packets = 20e6 * 60 / 8 / 1500
+    assert len(lost) == pytest.approx(0.01 * packets, rel=0.1)
+    assert lost != equal.losses(constants, path, 2)
+    contents = [equal.scenario(constants, path, "cubic", transport, 1) for transport in ("quic", "tcp")]
+    assert contents[0]["links"] == contents[1]["links"]
+    assert equal.losses(constants, equal.Route(20, 100, 0), 1) == []
+
+
+def test_the_page_shows_values_that_differ_in_bold_and_unfinished_ones() -> None:
+    card = cards.card("q7")
+    bold = Row("Q7", "setup", "sender", "", Kind.BOUND, "time", "s", 10, None, None, Spread(20), Verdict.DIFFERS)
+    open_end = Row(
+        "Q7", "far", "sender", "", Kind.BOUND, "time", "s", 10, None, None, Spread(float("inf")), Verdict.DIFFERS
+    )
+    text = page.quic_page([card], [bold, open_end], []).text()
+    assert "| ≤ 10 s | **20** | 2.00 | differs |" in text
+    assert "| ≤ 10 s | **> 900 s** | ∞ | differs |" in text
+    assert "0 of 2 bounds are met" in text
+    assert open_end.record()["ours"]["value"] is None
+
+
+def test_the_record_counts_verdicts() -> None:
+    row = Row("Q7", "setup", "sender", "", Kind.BOUND, "time", "s", 10, None, None, Spread(9), Verdict.AGREES)
+    record = Results([row], []).record()
+    assert (record["agrees"], record["differs"], record["no_verdict"]) == (1, 0, 0)
+    assert record["rows"][0]["ratio"] == pytest.approx(0.9)
+
+
+def test_the_page_of_the_documentation_is_short_and_has_every_card() -> None:
+    text = PAGE.read_text("utf-8")
+    assert len(text.splitlines()) <= 120
+    shown = re.findall(r"^\| (Q\d+) \| [^|]+ \| [^|]+ \| \d+ \|", text, re.MULTILINE)
+    assert shown == [name.upper() for name in cards.NAMES]
+
+
+@pytest.mark.long
+def test_all_cards_give_the_page_of_the_documentation(tmp_path: Path) -> None:
+    found = validate(tmp_path / "validation", jobs=2, kept=tmp_path / "kept.jsonl")
+    assert len(found.pairs) == 40
+    assert (tmp_path / "validation/quic.md").read_text("utf-8") == PAGE.read_text("utf-8")
+    assert (tmp_path / "validation/quic.json").exists()
+    assert not (tmp_path / "kept.jsonl").exists()
