@@ -465,7 +465,8 @@ impl Control {
         if is_late {
             self.undo(now);
         }
-        let ended = self.phase == Phase::Recovery && delivered.after > 0;
+        let extends = self.extends_recovery(now, delivered);
+        let ended = self.phase == Phase::Recovery && delivered.after > 0 && !extends;
         if ended {
             self.phase = Phase::Open;
         }
@@ -532,6 +533,17 @@ impl Control {
             self.begin(now, Cause::Loss, rtt);
             self.copy_window();
         }
+    }
+
+    /// Extends an episode by further losses, for an algorithm whose window also applies in recovery: it conserves packets
+    /// for one round trip after each start, so that new episodes would stop its growth. quinn's BBR does the same.
+    #[inline]
+    fn extends_recovery(&mut self, now: Instant, delivered: &Delivered) -> bool {
+        let extends = self.needs.controls_recovery && self.phase == Phase::Recovery && delivered.last_lost.is_some();
+        if extends {
+            self.recovery_start = Some(now);
+        }
+        extends
     }
 
     fn begin(&mut self, now: Instant, cause: Cause, rtt: &Rtt) {

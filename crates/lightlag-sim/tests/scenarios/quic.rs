@@ -67,6 +67,22 @@ fn quic_and_tcp_with_equal_constants_are_equally_fast() {
 }
 
 #[test]
+fn bbr_grows_while_packets_are_lost() {
+    // One packet in 64 is lost: BBR keeps its window in an episode that further losses extend, as over TCP.
+    let link = "loss = { forward = 0.0156, backward = 0 }";
+    let time = |keys: &str| {
+        finish(
+            &run(&geo(link, &upload(&format!("transfer = \"20 MB\"\ncongestion = \"bbr\"\n{keys}")))).summary.flows[0],
+        )
+    };
+    let quic = time("");
+    let tcp = "[[flows]]\nfrom = \"client\"\nto = \"server\"\ncongestion = \"bbr\"\ntransfer = \"20 MB\"\n\
+               tcp = { receive_buffer = \"16 MB\" }\n";
+    let tcp = finish(&run(&geo(link, tcp)).summary.flows[0]);
+    assert!((0.5..2.0).contains(&(quic / tcp)), "{quic} {tcp}");
+}
+
+#[test]
 fn all_transports_share_a_link_that_loses_duplicates_and_reorders() {
     let flows = upload("transfer = \"2 MB\"\ncongestion = \"cubic\"")
         + "[[flows]]\nfrom = \"client\"\nto = \"server\"\ntransfer = \"1 MB\"\n"
