@@ -373,14 +373,16 @@ def test_what_cannot_be_logged_is_an_error(tmp_path: Path) -> None:
     udp = ll.Network("udp")
     udp.link("a", "b", rate="1 Mbit/s", delay="10 ms")
     udp.flow("a", "b", transport="udp", traffic={"kind": "constant", "rate": "100 kbit/s"})
-    with pytest.raises(ll.InputError, match="no TCP flow"):
+    with pytest.raises(ll.InputError, match="no flow of TCP or QUIC"):
         ll.run(udp, duration="1 s", qlog=tmp_path / "udp")
     two = pair()
     two.flow("client", "server", transfer="1 kB", name="second")
     with pytest.raises(ll.InputError, match=r"two\.sqlog: is one file .* there are 2 flows; name a directory"):
         ll.run(two, duration="1 s", qlog=tmp_path / "two.sqlog")
     result = ll.run(two, duration="1 s", qlog=tmp_path / "two")
-    with pytest.raises(ll.InputError, match='"third" is not a captured TCP flow; there are client->server, second'):
+    with pytest.raises(
+        ll.InputError, match='"third" is not a captured flow of TCP or QUIC; there are client->server, second'
+    ):
         result.qlog(tmp_path / "third", flows="third")
     assert result.qlog(tmp_path / "second.sqlog", flows="second") == [tmp_path / "second.sqlog"]
     capture = result.captures["client"]

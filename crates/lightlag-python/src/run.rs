@@ -41,7 +41,9 @@ pub(crate) fn run(
     let run = || {
         let mut simulation = scenario.simulation(Parallel::on(threads)).map_err(NoRun::Refused)?;
         if let Some(folder) = captures {
-            simulation = simulation.capture_to(&mut |name| open(&folder.join(name))).map_err(NoRun::Unwritable)?;
+            let mut open = |name: &str| open(&folder.join(name));
+            let captured = simulation.capture_to(&mut open).and_then(|captured| captured.log_to(&mut open));
+            simulation = captured.map_err(NoRun::Unwritable)?;
         }
         let result = simulation.run(&mut |progress| watch.look(progress));
         Ok((result, watch.start.elapsed().as_secs_f64()))

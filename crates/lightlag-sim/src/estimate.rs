@@ -45,6 +45,8 @@ const FIRST: f64 = 200.0;
 /// Size of the pcapng block around a packet, with padding and flags, in bytes; then the size of a comment.
 const BLOCK: f64 = 48.0;
 const COMMENT: f64 = 160.0;
+/// Size of the records of a QUIC packet in the log of an endpoint, with the values of recovery after it, in bytes.
+const LOG: f64 = 340.0;
 /// Size of the header of a segment with timestamps, in bytes; then of an ACK with a SACK block.
 const HEADER: f64 = 32.0;
 const ACK_HEADER: f64 = 44.0;
@@ -280,11 +282,16 @@ fn offered(network: &Network, flow: &Flow, seconds: f64) -> f64 {
 fn captures(network: &Network, loads: &[PacketBounds], duration: Duration) -> f64 {
     let Some(plan) = &network.captures else { return 0.0 };
     let mut seen = vec![Amount::default(); plan.places.len()];
+    let mut logged = vec![0.0; plan.places.len()];
     for ((flow, load), _) in network.flows.iter().zip(loads).zip(&plan.flows).filter(|(_, is_captured)| **is_captured) {
         for ([from, to], amount) in [([flow.from, flow.to], load.data), ([flow.to, flow.from], load.acks)] {
             let way = network.routes.at_start().path(from, to).unwrap_or_default();
             let crosses_sky = network.way(from, to).unwrap_or_default().iter().any(|hop| matches!(hop, Hop::Sky(_)));
-            for (place, sum) in plan.places.iter().zip(&mut seen) {
+            for ((place, sum), logged) in plan.places.iter().zip(&mut seen).zip(&mut logged) {
+                let is_end = [flow.from, flow.to].map(CapturePlace::Node).contains(place);
+                if plan.comments && is_end && flow.transport == Transport::Quic {
+                    *logged += amount.packets;
+                }
                 if passes(network, *place, from, &way) || crosses_sky && is_aloft(network, *place) {
                     sum.packets += amount.packets;
                     sum.bytes += amount.bytes;
@@ -293,12 +300,12 @@ fn captures(network: &Network, loads: &[PacketBounds], duration: Duration) -> f6
         }
     }
     let each = BLOCK + if plan.comments { COMMENT } else { 0.0 };
-    let file = |(place, seen): (&CapturePlace, Amount)| {
+    let file = |((place, seen), logged): ((&CapturePlace, Amount), f64)| {
         let most = most(network, *place) * duration.as_secs_f64();
         let share = if seen.bytes > most { most / seen.bytes } else { 1.0 };
-        share * (seen.bytes + each * seen.packets)
+        share * (seen.bytes + each * seen.packets + LOG * logged)
     };
-    plan.places.iter().zip(seen).map(file).sum()
+    plan.places.iter().zip(seen).zip(logged).map(file).sum()
 }
 
 /// Returns true if packets that take the path `way` from the node `from` pass a capture point.

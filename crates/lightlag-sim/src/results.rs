@@ -18,6 +18,7 @@ pub use crate::media::Paths;
 use crate::scheduler::Agenda;
 use crate::table::{ColumnHash, rows, tables};
 use crate::tap::Tap;
+use crate::tap::capture::logs::LogTitles;
 pub use crate::tap::record::{Acks, Drops, QueueSamples, Trace};
 use crate::world::World;
 pub use holes::HoleSummary;
@@ -379,6 +380,15 @@ impl Provenance {
     pub(crate) fn flow_names(&self) -> Vec<String> {
         let name = |(at, flow)| self.flow_names.get(FlowIndex(at), flow, &self.nodes);
         (0..).zip(&self.flows).map(name).collect()
+    }
+
+    /// Returns the texts of logs.
+    pub(crate) fn log_titles(&self) -> LogTitles {
+        LogTitles {
+            run: self.scenario.name.clone(),
+            description: format!("made by lightlag {}, seed {}", env!("CARGO_PKG_VERSION"), self.seed),
+            flows: self.flow_names(),
+        }
     }
 
     pub(crate) fn link_names(&self) -> Vec<String> {

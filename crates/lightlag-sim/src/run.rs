@@ -205,6 +205,25 @@ impl Simulation {
         Ok(self)
     }
 
+    /// Writes logs of the QUIC connections whose endpoints are captured with comments, after
+    /// [`capture_to`](Self::capture_to). `open` receives the name of their file. Each line is the number of a log and
+    /// its next record of qlog 0.3 as a JSON text sequence. The number is twice the index of the flow, plus one for its
+    /// receiver.
+    ///
+    /// # Errors
+    /// The error of `open`.
+    pub fn log_to(mut self, open: &mut dyn FnMut(&str) -> io::Result<Output>) -> io::Result<Self> {
+        let Self { world: Watched::Closely(world), provenance, .. } = &mut self else { return Ok(self) };
+        let Some(captures) = world.tap.captures.as_mut().filter(|captures| captures.can_log()) else {
+            return Ok(self);
+        };
+        captures.log(open, provenance.log_titles())?;
+        let sockets = world.hosts.quic.enumerated_mut();
+        let logged = sockets.filter(|(endpoint, _)| captures.logs(*endpoint));
+        logged.for_each(|(_, socket)| socket.connection.take_notes());
+        Ok(self)
+    }
+
     /// Enables recording of the hops of packets, for [`passages`](Self::passages). Partitioned networks record none.
     #[must_use]
     pub fn watching(mut self, network: &Network, watch: PassageFilter) -> Self {

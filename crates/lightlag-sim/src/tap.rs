@@ -5,7 +5,7 @@ use capture::Captures;
 use capture::air::AirFrame;
 use lightlag_core::Instant;
 use lightlag_net::queue::Dropped;
-use lightlag_net::{Exit, InterfaceId, LinkId, NodeId};
+use lightlag_net::{EndpointId, Exit, InterfaceId, LinkId, NodeId};
 use lightlag_quic as quic;
 use lightlag_transport::Snapshot;
 use passages::Watcher;
@@ -39,6 +39,16 @@ pub(crate) trait Tap {
     /// Called when a node receives a packet for one of its endpoints. `state` returns the same as in [`Self::sent`],
     /// after the packet was processed.
     fn received(&mut self, now: Instant, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>);
+
+    /// Called when an endpoint has handled `packet`, has handled a timer or has sent packets. `connection` returns its
+    /// connection if it is one of QUIC.
+    fn changed<'a>(
+        &mut self,
+        now: Instant,
+        endpoint: EndpointId,
+        packet: Option<&Packet>,
+        connection: impl FnOnce() -> Option<&'a mut quic::Connection>,
+    );
 
     /// Called when a link has dropped a packet.
     fn dropped(&mut self, on: Exit, dropped: &Dropped<PacketBody>);
@@ -74,6 +84,16 @@ impl Tap for Silent {
 
     #[inline(always)]
     fn received(&mut self, _: Instant, _: &Packet, _: impl FnOnce() -> Option<Snapshot>) {}
+
+    #[inline(always)]
+    fn changed<'a>(
+        &mut self,
+        _: Instant,
+        _: EndpointId,
+        _: Option<&Packet>,
+        _: impl FnOnce() -> Option<&'a mut quic::Connection>,
+    ) {
+    }
 
     #[inline(always)]
     fn dropped(&mut self, _: Exit, _: &Dropped<PacketBody>) {}
@@ -152,6 +172,22 @@ impl Tap for Observers {
         }
         if let Some(captures) = &mut self.captures {
             captures.received(now, packet, state);
+        }
+    }
+
+    #[cold]
+    fn changed<'a>(
+        &mut self,
+        now: Instant,
+        endpoint: EndpointId,
+        packet: Option<&Packet>,
+        connection: impl FnOnce() -> Option<&'a mut quic::Connection>,
+    ) {
+        if let Some(captures) = &mut self.captures
+            && captures.logs(endpoint)
+            && let Some(connection) = connection()
+        {
+            captures.changed(now, endpoint, connection, packet);
         }
     }
 

@@ -249,6 +249,7 @@ impl<T: Tap, B: Border> World<T, B> {
         socket.connection.handle_packet(now, inner, packet.ecn(), arena);
         let state = || socket.port.role.sends().then(|| socket.connection.snapshot());
         self.tap.received(now, packet, state);
+        self.tap.changed(now, endpoint, Some(packet), || socket.connection.quic());
         if socket.port.application.is_some() {
             self.converse::<E>(now, endpoint);
         }
@@ -296,6 +297,7 @@ impl<T: Tap, B: Border> World<T, B> {
         } else if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             connection.handle_timeout(now);
         }
+        self.tap.changed(now, endpoint, None, || connection.quic());
         match port.task {
             Task::Relay(relay) => self.relay::<E>(now, relay),
             _ => {
@@ -431,6 +433,7 @@ impl<T: Tap, B: Border> World<T, B> {
             self.tap.sent(now, out.unpack(), &packet, state);
             self.transmit(now, out, &packet);
         }
+        self.tap.changed(now, endpoint, None, || E::sockets_mut(&mut self.hosts)[endpoint].connection.quic());
         let Socket { port, connection } = &E::sockets(&self.hosts)[endpoint];
         if self.recorder.follows() && port.role.sends() {
             let sample = SenderSample { flow: port.flow, sender: endpoints::number_of_sender(endpoint) };

@@ -66,7 +66,8 @@ impl Write for Counted {
 fn captured(scenario: &Scenario) -> f64 {
     let bytes = Arc::new(AtomicU64::new(0));
     let mut simulation = Simulation::new(scenario, None).unwrap();
-    simulation = simulation.capture_to(&mut |_| Ok(Box::new(Counted(bytes.clone())))).unwrap();
+    let mut open = |_: &str| Ok(Box::new(Counted(bytes.clone())) as lightlag_sim::Output);
+    simulation = simulation.capture_to(&mut open).and_then(|simulation| simulation.log_to(&mut open)).unwrap();
     simulation.run(&mut |_| lightlag_sim::Control::Continue);
     bytes.load(Ordering::Relaxed) as f64
 }
@@ -89,6 +90,7 @@ fn captures_have_the_stated_length() {
         (head("at = [\"b\"]"), flow("a", "c", "transfer = \"3 MB\"")),
         (head("at = [\"b\", \"a->b\"]"), flow("a", "c", "") + &flow("a", "b", "")),
         (head(""), flow("a", "c", udp)),
+        (head("comments = true"), flow("a", "c", "transport = \"quic\"")),
         (head("flows = [\"a->b\"]"), flow("a", "c", "") + &flow("a", "b", "transfer = \"1 MB\"")),
         (head(""), flow("a", "c", "tcp = { receive_buffer = \"20 kB\" }")),
     ];

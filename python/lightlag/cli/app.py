@@ -516,7 +516,7 @@ COMMANDS: dict[str, Entry | Group] = {
     "serve-tcp": Entry("lightlag.commands.serve:serve_tcp", "Serve the simulated TCP to real clients on a TUN device."),
     "connect": Entry("lightlag.commands.serve:connect", "Connect the simulated TCP to a real server, on a TUN device."),
     "orbit": Entry("lightlag.commands.orbit:orbit", "Inspect a constellation without a run."),
-    "inspect": Entry("lightlag.commands.inspect:inspect", "Describe a capture."),
+    "inspect": Entry("lightlag.commands.inspect:inspect", "Describe a capture or a log in qlog."),
     "compare-capture": Entry(
         "lightlag.commands.compare_capture:compare_capture", "Compare a real connection with a simulated one."
     ),

@@ -55,8 +55,8 @@ Qlog = Annotated[
     typer.Option(
         "--qlog",
         metavar="PATH",
-        help="Write logs of the TCP flows in qlog 0.3, for qvis: two files per flow in a directory, or one FILE.sqlog "
-        "of the sender. Includes --pcap --pcap-comments.",
+        help="Write logs of the connections in qlog 0.3, for qvis: two files per flow in a directory, or one "
+        "FILE.sqlog of the sender. Includes --pcap --pcap-comments.",
     ),
 ]
 Ipv6 = Annotated[bool, typer.Option("--ipv6", help="Packets of IPv6, whose headers are 20 bytes longer.")]

@@ -1,4 +1,4 @@
-"""``lightlag inspect``: the connections of a capture."""
+"""``lightlag inspect``: the connections of a capture, or the traces of a log in qlog."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import typer
 from lightlag import _signals
 from lightlag.commands import figures
 from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
-from lightlag.errors import Interrupted
-from lightlag.text.terminal import print_json, say
+from lightlag.errors import InputError, Interrupted
+from lightlag.text.terminal import print_json, printable, say
 
 if TYPE_CHECKING:
     from lightlag.captures.connections import Capture, Connection
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap, of tcpdump or of a run.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A capture (pcapng or pcap) or a log in qlog, real or of a run.")
+]
 Flow = Annotated[
     str | None,
     typer.Option(
@@ -45,7 +47,7 @@ def inspect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
 ) -> None:
-    r"""Describe a capture: connections, retransmissions, round-trip times, windows, ECN, gaps.
+    r"""Describe a capture or a log in qlog: connections, retransmissions, round-trip times, windows, ECN, gaps.
 
     \b
     lightlag inspect real.pcapng                       a row for each direction with data
@@ -53,16 +55,23 @@ def inspect(
     lightlag inspect real.pcapng --json | jq '.connections[0].forward.rtt'
     lightlag inspect real.pcapng --flow 3 -o flow.pdf
     lightlag inspect real.pcapng -o flow.pgf --style ieee      a column of a paper
+    lightlag inspect server.sqlog                      a row for each endpoint in a log of QUIC
 
     A truncated or damaged capture is read as far as possible. Ctrl-C prints the part read so far.
     """
     from lightlag.drawing import looks
     from lightlag.files.output import check_file
+    from lightlag.qlog.reading import is_log
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     target = figures.path(out, format, look)
     if target is not None:
         check_file(target, force=force, inputs=[file])
+    if is_log(file):
+        if flow is not None or out is not None:
+            raise InputError(f"{printable(file)}: is a log in qlog; --flow and --out need a capture")
+        _log(file, as_json=as_json, quiet=quiet)
+        return
     capture, stopped = read(file, quiet=quiet)
     selected = capture.select(flow)
     try:
@@ -81,6 +90,26 @@ def inspect(
     if stopped:
         say(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
         raise typer.Exit(_signals.code())
+
+
+def _log(file: Path, *, as_json: bool, quiet: bool) -> None:
+    """Prints the traces of a log."""
+    from lightlag.qlog.reading import inspect as read_log
+    from lightlag.qlog.trace import trace_rows
+    from lightlag.text.table import print_rows
+
+    log = read_log(file)
+    if as_json:
+        print_json(log.summary)
+    else:
+        print_rows(trace_rows(log.traces), file.name)
+        found = [trace.summary for trace in log.traces]
+        events, others = (sum(each[key] for each in found) for key in ("events", "other_events"))
+        schema = "the current qlog" if log.schema == "current" else f"qlog {printable(log.schema)}"
+        traces = f"{len(found):,} trace{'s' * (len(found) != 1)}"
+        print(f"{schema}, {traces}, {events:,} events, {others:,} of them of other types")
+    if log.note and not quiet:
+        say(f"note: {file}: {log.note}; the part before that is shown", file=sys.stderr)
 
 
 def read(file: Path, *, quiet: bool) -> tuple[Capture, bool]:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Sequence", "Sequences"]
+__all__ = ["SEPARATOR", "Sequence", "Sequences"]
 
-_SEPARATOR = "\x1e"
+SEPARATOR = "\x1e"
+"""Character before each record (RFC 7464 §2.2)."""
 _encoded = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _BUFFERED = 1 << 22
 """Number of characters of all files together that wait to be written."""
@@ -47,7 +48,7 @@ class Sequence:
 
     def record(self, value: Mapping[str, Any]) -> None:
         """Appends a record."""
-        self._files.add(self.path, f"{_SEPARATOR}{_encoded(value)}\n")
+        self._files.add(self.path, f"{SEPARATOR}{_encoded(value)}\n")
 
     def event(self, time_ns: int, name: str, data: Mapping[str, Any]) -> None:
         """Appends an event; times of qlog are in milliseconds."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag.errors import FolderError, InputError
 from lightlag.files.output import MADE_BY, check_file, new_file
+from lightlag.qlog import quic
 from lightlag.qlog.blocks import CaptureFile
 from lightlag.qlog.passage import Passage
 from lightlag.qlog.segment import Segment, segment_of
@@ -56,7 +57,7 @@ _NO_CAPTURES = (
 
 @dataclass(frozen=True)
 class _Flow:
-    """A TCP flow: its index, name and end nodes, whether proxies split it, and whether it repairs by SACK."""
+    """A flow: its index, name and end nodes, whether proxies split it, and whether it repairs by SACK."""
 
     index: int
     name: str
@@ -152,7 +153,7 @@ def _check_places(scenario: Mapping[str, Any]) -> None:
 def write(
     records: Records, path: str | os.PathLike[str], *, flows: Iterable[str] | None = None, force: bool = False
 ) -> list[Path]:
-    """Writes the logs of the TCP flows of a run.
+    """Writes the logs of the TCP and QUIC flows of a run.
 
     Parameters
     ----------
@@ -176,7 +177,9 @@ def write(
     found = _selected(records, flows)
     if path.suffix == FILE_SUFFIX:
         if len(found) != 1:
-            raise InputError(_ONE_FILE.format(path=printable(path), flows=f"{len(found):,} captured TCP flows"))
+            raise InputError(
+                _ONE_FILE.format(path=printable(path), flows=f"{len(found):,} captured flows of TCP or QUIC")
+            )
         with new_file(path) as partial, tempfile.TemporaryDirectory(prefix=".lightlag-qlog-", dir=path.parent) as work:
             made = _write(records, found, Path(work))
             sender = made.get(found[0].name)
@@ -211,6 +214,7 @@ def _write(records: Records, flows: list[_Flow], work: Path) -> dict[str, Path]:
         source, destination = _addresses(flow, addresses)
         ends |= {(source, destination): both[0], (destination, source): both[1]}
         senders[flow.name] = both[0]
+    _copy(records, {flow.index: senders[flow.name].file for flow in flows}, sequences)
     streams: list[Iterator[tuple[int, Any]]] = [
         _packets(capture, addresses[capture.node]) for capture in captures if capture.node in addresses
     ]
@@ -219,6 +223,20 @@ def _write(records: Records, flows: list[_Flow], work: Path) -> dict[str, Path]:
         _log(time_ns, [item for _, item in group], ends)
     sequences.flush()
     return {name: end.file for name, end in senders.items() if end.file.exists()}
+
+
+def _copy(records: Records, files: Mapping[int, Path], sequences: Sequences) -> None:
+    """Copies the logs of QUIC flows; `files` holds the sender's file of each flow, by its index."""
+    logs = records.source.logs()
+    if logs is not None:
+        senders = {quic.number(flow, is_receiver=False): file for flow, file in files.items()}
+        receivers = {quic.number(flow, is_receiver=True): _of_receiver(file) for flow, file in files.items()}
+        quic.copy(logs, senders | receivers, sequences)
+
+
+def _of_receiver(sender: Path) -> Path:
+    """Returns the file of the receiver next to the one of the sender."""
+    return sender.with_name(sender.name.removesuffix(FILE_SUFFIX) + _RECEIVER + FILE_SUFFIX)
 
 
 def _time(item: tuple[int, Any]) -> int:
@@ -277,12 +295,13 @@ def _samples(records: Records, senders: Mapping[str, _End]) -> Iterator[tuple[in
 
 
 def _selected(records: Records, flows: Iterable[str] | None) -> list[_Flow]:
-    """Returns the captured TCP flows of a run with these names."""
+    """Returns the captured flows of TCP and QUIC with these names."""
     pcap = records.scenario.get("record", {}).get("pcap")
     if not pcap or not pcap.get("comments"):
         raise InputError(_NO_CAPTURES)
     _check_places(records.scenario)
     captured = set(pcap.get("flows") or ())
+    unlogged = _of_quic(records.scenario) if records.source.logs() is None else frozenset()
     split = {leg["flow"] for leg in records.parts.get("legs", [])}
     without_sack = _without_sack(records.scenario)
     rows = enumerate(records.flows.select("name", "from", "to", "congestion").iter_rows())
@@ -293,14 +312,24 @@ def _selected(records: Records, flows: Iterable[str] | None) -> list[_Flow]:
     }
     if flows is None:
         if not found:
-            raise InputError("the run has no TCP flow that was captured, and qlog describes only TCP here")
-        return list(found.values())
-    names = [flows] if isinstance(flows, str) else list(flows)
+            raise InputError("the run has no flow of TCP or QUIC that was captured")
+        names = list(found)
+    else:
+        names = [flows] if isinstance(flows, str) else list(flows)
     for name in names:
         if name not in found:
             known = ", ".join(map(printable, itertools.islice(found, 10)))
-            raise InputError(f'"{printable(name)}" is not a captured TCP flow; there are {known or "none"}')
+            raise InputError(f'"{printable(name)}" is not a captured flow of TCP or QUIC; there are {known or "none"}')
+        if name in unlogged:
+            raise InputError(f"the run has no log of the QUIC flow {printable(name)}; run it again with --qlog")
     return [found[name] for name in names]
+
+
+def _of_quic(scenario: Mapping[str, Any]) -> frozenset[str]:
+    """Returns the names of the listed flows of QUIC."""
+    default = (scenario.get("defaults") or {}).get("transport")
+    flows = (flow for flow in scenario.get("flows", ()) if flow.get("transport", default) == "quic")
+    return frozenset(flow.get("name", f"{flow.get('from')}->{flow.get('to')}") for flow in flows)
 
 
 def _without_sack(scenario: Mapping[str, Any]) -> set[str]:
@@ -316,7 +345,8 @@ def _without_sack(scenario: Mapping[str, Any]) -> set[str]:
 
 def _ends(flow: _Flow, title: str, about: str, sequences: Sequences, stem: Path) -> tuple[_End, _End]:
     """Returns the two endpoints of a flow, the sender first."""
-    files = (stem.with_name(stem.name + FILE_SUFFIX), stem.with_name(stem.name + _RECEIVER + FILE_SUFFIX))
+    file = stem.with_name(stem.name + FILE_SUFFIX)
+    files = (file, _of_receiver(file))
     sender, receiver = (
         Vantage(Sequence(sequences, file), title, about, node, uses_sack=flow.uses_sack)
         for file, node in zip(files, flow.nodes, strict=True)

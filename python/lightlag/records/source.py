@@ -46,6 +46,9 @@ TableName = Literal[
     "positions",
 ]
 """The name of a table; ``make mirrors`` writes this type."""
+CAPTURE_SUFFIX = ".pcapng"
+LOGS = "quic.logs"
+"""Name of the file with the logs of QUIC connections, among the captures."""
 
 
 class Source(Protocol):
@@ -66,6 +69,9 @@ class Source(Protocol):
     def origin(self) -> dict[str, Any]: ...
     def table(self, name: str) -> pl.DataFrame: ...
     def captures(self) -> list[Path]: ...
+    def logs(self) -> Path | None:
+        """Returns the file with the logs of QUIC connections; None if there is none."""
+
     def packed(self) -> dict[str, bytes]: ...
     def save(self, directory: Path, force: bool, jobs: int, pages: Mapping[str, Callable[[Path], str]]) -> None: ...
 
@@ -134,6 +140,12 @@ class Live:
             raise InputError(str(error.args[0])) from None
 
     def captures(self) -> list[Path]:
+        return [path for path in self._written() if path.suffix == CAPTURE_SUFFIX]
+
+    def logs(self) -> Path | None:
+        return next((path for path in self._written() if path.name == LOGS), None)
+
+    def _written(self) -> list[Path]:
         return [] if self._captures is None else [self._captures / name for name in self._run.captures]
 
     def packed(self) -> dict[str, bytes]:
@@ -251,12 +263,18 @@ class Folder:
         return table
 
     def captures(self) -> list[Path]:
-        return sorted((self._place / "captures").glob("*.pcapng"))
+        return sorted((self._place / "captures").glob(f"*{CAPTURE_SUFFIX}"))
+
+    def logs(self) -> Path | None:
+        path = self._place / "captures" / LOGS
+        return path if path.is_file() else None
 
     def packed(self) -> dict[str, bytes]:
         """Returns the contents of the files that a run writes, by name."""
         names = ["run.json", *(f"{name}.parquet" for name in _dictionary())]
         files = [path for path in map(self._place.joinpath, names) if path.exists()] + self.captures()
+        if (logs := self.logs()) is not None:
+            files.append(logs)
         return {
             path.relative_to(self._place).as_posix(): read_bytes(path, MAX_RESULTS_BYTES, only_files=True)
             for path in files

@@ -147,7 +147,7 @@ class Result(Records):
         flows: str | Iterable[str] | None = None,
         force: bool = False,
     ) -> list[Path]:
-        """Writes logs of the TCP flows in qlog 0.3, as JSON text sequences for qvis. Returns the files.
+        """Writes logs of the TCP and QUIC flows in qlog 0.3, as JSON text sequences for qvis. Returns the files.
 
         The run needs captures of both endpoints of its flows, with comments: ``lightlag.run(..., qlog=path)`` and
         ``lightlag run --qlog`` record them.

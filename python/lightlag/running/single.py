@@ -92,7 +92,7 @@ def run(
         Whether to run twice and compare the results: they differ if a custom algorithm reads the clock, or state left
         by other connections.
     qlog
-        Where to write logs of the TCP flows in qlog 0.3, for qvis: a directory, or a file ``*.sqlog`` if there is one
+        Where to write logs of the connections in qlog 0.3, for qvis: a directory, or a file ``*.sqlog`` if there is one
         flow; see :meth:`Result.qlog`. The run also has the captures that they are made from, which change no other
         record.
 

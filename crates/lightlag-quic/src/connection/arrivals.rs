@@ -69,7 +69,13 @@ impl Connection {
                     }
                     continue;
                 }
-                _ => is_processed |= self.handle_part(now, &view, ecn, packet),
+                _ => {
+                    let part_is_processed = self.handle_part(now, &view, ecn, packet);
+                    is_processed |= part_is_processed;
+                    if let Some(notes) = &mut self.notes {
+                        notes.processed.push(part_is_processed);
+                    }
+                }
             }
         }
         arena.put_back(contents);

@@ -15,6 +15,7 @@ mod handshake;
 mod ids;
 mod inspect;
 mod mtu;
+pub mod notes;
 mod path;
 mod permit;
 mod plain;
@@ -228,6 +229,8 @@ pub struct Connection {
     // Report.
     counters: Counters,
     failure: Option<Failure>,
+    /// Notes for a log, if there is one.
+    notes: Option<Box<notes::Notes>>,
     rtt_sum: Duration,
     rtt_count: u64,
     limit: Limit,
@@ -311,6 +314,7 @@ impl Connection {
             now: Instant::ZERO,
             counters: Counters::default(),
             failure: None,
+            notes: None,
             rtt_sum: Duration::ZERO,
             rtt_count: 0,
             limit: Limit::Application,

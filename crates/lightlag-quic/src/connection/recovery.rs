@@ -220,7 +220,7 @@ impl Connection {
     }
 
     /// Returns the maximum time that a packet below the highest acknowledged one may be unacknowledged.
-    fn loss_delay(&self) -> Duration {
+    pub(super) fn loss_delay(&self) -> Duration {
         let base = self.rtt.smoothed().max(self.rtt.latest());
         Duration::from_nanos((base.as_nanos() as f64 * self.time_threshold) as u64).max(GRANULARITY)
     }
@@ -277,6 +277,9 @@ impl Connection {
         delivered: &mut Delivered,
     ) {
         self.is_extra_due = true;
+        if self.notes.is_some() {
+            self.note_loss(now, id, number, packet);
+        }
         let space = &mut self.spaces[id as usize];
         space.sent.lose(number);
         if packet.flags.has(SentFlags::MTU_PROBE) {

@@ -37,6 +37,11 @@ impl Transport for Quic {
     }
 
     #[inline(always)]
+    fn quic(&mut self) -> Option<&mut Connection> {
+        Some(self)
+    }
+
+    #[inline(always)]
     fn enclose(&self, datagram: Datagram) -> Enclosed {
         Enclosed {
             size: UDP_HEADER + datagram.size(),

@@ -46,6 +46,12 @@ pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
         None
     }
 
+    /// Returns the connection if it is one of QUIC; `None` for other transports.
+    #[inline(always)]
+    fn quic(&mut self) -> Option<&mut quic::Connection> {
+        None
+    }
+
     /// Encloses a packet that [`Self::poll`] has just returned in a body, with its size and flags.
     fn enclose(&self, packet: Self::Packet) -> Enclosed;
 }

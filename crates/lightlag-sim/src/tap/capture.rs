@@ -11,7 +11,6 @@
 use crate::body::{Other, Packet, PacketBody, Signal};
 use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec};
 use crate::ids::FlowIndex;
-use lightlag_control::congestion::Phase;
 use lightlag_core::{Dscp, Instant};
 use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{EndpointId, Exit, LinkId, NodeId};
@@ -22,7 +21,7 @@ use lightlag_tcp::segment::Flags;
 use lightlag_transport::Snapshot;
 use lightlag_wire::capture::{Direction, InterfaceId, LinkType, Writer};
 use lightlag_wire::quic::{Datagram, SERVER_PORT, WrittenSecrets};
-use lightlag_wire::signal::{self, NotificationKind};
+use lightlag_wire::signal;
 use lightlag_wire::{Addresses, IpFields, encode, encode_udp};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -30,9 +29,13 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 pub(crate) mod air;
+mod comments;
+pub(crate) mod logs;
 mod pending;
 mod quic;
 
+use comments::{describe, explain, told};
+use logs::{ConnectionLogs, LogSpec};
 use pending::Pending;
 use quic::QuicConnections;
 
@@ -53,6 +56,7 @@ pub(crate) struct Setup {
     ip: IpVersion,
     endpoints: Vec<EndpointSpec>,
     quic: Option<QuicConnections>,
+    log_specs: Vec<LogSpec>,
     /// Sending node and receiving node of each flow.
     hosts: Vec<[NodeId; 2]>,
     /// DSCP of each flow.
@@ -86,6 +90,7 @@ impl Setup {
         Some(Self {
             ip: network.ip,
             quic: QuicConnections::new(network, &numbers, &endpoints),
+            log_specs: LogSpec::all(network, &plan, &numbers, &endpoints),
             endpoints,
             hosts: network.flows.iter().map(|flow| [flow.from, flow.to]).collect(),
             dscp: network.flows.iter().map(|flow| flow.dscp.unwrap_or_default()).collect(),
@@ -132,6 +137,8 @@ impl Setup {
             ip: self.ip,
             endpoints: self.endpoints,
             quic: self.quic,
+            log_specs: self.log_specs,
+            logs: None,
             hosts: self.hosts,
             dscp: self.dscp,
             links: self.links,
@@ -192,6 +199,9 @@ pub(crate) struct Captures {
     endpoints: Vec<EndpointSpec>,
     /// QUIC connections, if there are any.
     quic: Option<QuicConnections>,
+    /// Endpoints that may have logs; then their logs.
+    log_specs: Vec<LogSpec>,
+    logs: Option<ConnectionLogs>,
     hosts: Vec<[NodeId; 2]>,
     dscp: Vec<Dscp>,
     links: Vec<(NodeId, String)>,
@@ -253,6 +263,7 @@ impl Captures {
             awaits: self.link(on),
         };
         self.see(self.at_node[node.0 as usize], packet.to, seen);
+        self.log_sent(now, packet);
     }
 
     #[cold]
@@ -346,6 +357,7 @@ impl Captures {
             self.files[file].pending.release();
             self.write_known(file);
         }
+        let logs = self.finish_logs();
         let mut names = Vec::with_capacity(self.files.len());
         for File { name, writer, .. } in self.files {
             if let Err(error) = writer.finish() {
@@ -353,6 +365,7 @@ impl Captures {
             }
             names.push(name);
         }
+        names.extend(logs);
         (names, self.error)
     }
 
@@ -550,54 +563,6 @@ fn file_name(location: &str, taken: &mut BTreeSet<String>) -> String {
     // Some file systems ignore case.
     let free = std::iter::once(stem.clone()).chain(numbered).find(|name| taken.insert(name.to_lowercase()));
     free.expect("the iterator is infinite") + ".pcapng"
-}
-
-fn describe(state: &Snapshot) -> String {
-    let mut text = format!("cwnd {} B, ssthresh ", state.cwnd);
-    let _ = match state.ssthresh {
-        u64::MAX => write!(text, "unlimited"),
-        bytes => write!(text, "{bytes} B"),
-    };
-    let _ = write!(text, ", in flight {} B", state.inflight);
-    if !state.srtt.is_zero() {
-        let _ = write!(text, ", SRTT {:.3} ms", state.srtt.as_secs_f64() * 1e3);
-    }
-    let _ = write!(text, ", {}", phase(state.phase));
-    text
-}
-
-fn told(news: NotificationKind) -> &'static str {
-    match news {
-        NotificationKind::Corruption => "corruption experienced",
-        NotificationKind::LinkOut => "link out",
-        NotificationKind::LinkRestored => "link restored",
-        NotificationKind::RouteLost => "route lost",
-        NotificationKind::RouteFound => "route found",
-    }
-}
-
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Open => "open",
-        Phase::Recovery => "recovery",
-        Phase::Loss => "loss",
-    }
-}
-
-fn explain(cause: DropCause) -> &'static str {
-    match cause {
-        DropCause::Queue => "the queue was full",
-        DropCause::Error => "corrupted",
-        DropCause::Aqm => "by the queue discipline",
-        DropCause::AckFilter => "a later ACK supersedes it",
-        DropCause::Ttl => "its TTL expired",
-        DropCause::Retry => "the last retry of the MAC failed",
-        DropCause::Lifetime => "it waited too long for the medium",
-        DropCause::NoRoute => "no route was found",
-        DropCause::Outage => "an outage of the link",
-        DropCause::Policer => "above the rate of the policer",
-        DropCause::Collision => "bursts of other stations",
-    }
 }
 
 #[cfg(test)]
