@@ -44,7 +44,7 @@ PAGE           := python/lightlag/studio/page
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: bbr-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean
+.PHONY: bbr-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
 .PHONY: crates quic-judge emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
 # cargo and pytest use all cores, and two calls of pip must not meet.
@@ -173,6 +173,10 @@ interop: $(BIN)/.engine
 
 interop-short: $(BIN)/.engine
 	PYTHONPATH=tests $(BIN)/python -m interop --short
+
+# Needs crates.io and PyPI the first time.
+interop-quic: $(BIN)/.engine
+	PYTHONPATH=tests $(BIN)/python -m interop_quic --programs $(TARGET)/interop-quic $(PAGES:%=--out %)
 
 # With the features that the extension module has, so that both take the same build of the engine.
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools

@@ -47,6 +47,7 @@ IMPORTS: dict[str, set[str]] = {
     "packetdrill": {"core", "control", "tcp", "host"},
     "preload": set(),
     "quic-judge": {"core", "control", "quic"},
+    "quic-peer": set(),
     "web": {"analysis", "core", "net", "control", "tcp", "mobility", "orbit", "wire", "scenario", "sim"},
     "python": {
         *("core", "net", "control", "tcp", "mobility", "orbit", "routing", "traffic", "wire", "host"),

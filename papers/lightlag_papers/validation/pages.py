@@ -21,7 +21,7 @@ FOLDER = Path("docs/validation")
 
 NAMES = (
     *("closed-forms", "algorithms", "kernel", "measured", "satellite-access", "quic", "interoperability"),
-    *("packet-scripts", "bbr"),
+    *("packet-scripts", "quic-interop", "bbr"),
 )
 """Names of the pages in the order of the index; the papers follow in their own order."""
 

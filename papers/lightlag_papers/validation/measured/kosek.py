@@ -79,7 +79,7 @@ QUIC_MS = (
     (LEO, 0, False, 2613),
     (LEO, 0, True, 3172),
 )
-"""Path, loss in per cent, whether two proxies end QUIC between the hosts, and the median page load time with QUIC in ms."""
+"""Path, loss in per cent, whether two proxies end QUIC between the hosts, and the median load time with QUIC in ms."""
 
 AMOUNTS = (
     (1_000_000, False, 3.846),

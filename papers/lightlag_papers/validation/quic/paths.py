@@ -23,6 +23,10 @@ BUFFER = "8 MB"
 """Buffer of a proxy for each direction; ours."""
 
 
+CONTROL_BYTES = 64
+"""More than the control streams of HTTP/3 carry, which arrive before the response."""
+
+
 def scenario(settings: Settings) -> dict[str, Any]:
     """Returns the scenario of a run.
 
@@ -122,7 +126,7 @@ def _mean_mbps(result: ll.Result, start_s: float, end_s: float) -> Values:
     """Returns the mean goodput in an interval after the first byte, in Mbit/s."""
     trace = result.trace("goodput")
     times, arrived = trace["time_s"].to_list(), trace["arrived_bytes"].to_list()
-    first_s = next((at for at, count in zip(times, arrived, strict=True) if count), None)
+    first_s = next((at for at, count in zip(times, arrived, strict=True) if count > CONTROL_BYTES), None)
     if first_s is None:
         return {"value": 0.0}
 
