@@ -20,8 +20,8 @@ FOLDER = Path("docs/validation")
 """The directory of the pages in the repository."""
 
 NAMES = (
-    *("closed-forms", "algorithms", "kernel", "measured", "satellite-access", "quic", "interoperability"),
-    *("packet-scripts", "quic-interop", "bbr"),
+    *("closed-forms", "algorithms", "kernel", "measured", "satellite-access", "quic", "quic-stacks"),
+    *("interoperability", "packet-scripts", "quic-interop", "bbr"),
 )
 """Names of the pages in the order of the index; the papers follow in their own order."""
 
