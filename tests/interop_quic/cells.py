@@ -1,4 +1,4 @@
-"""Downloads, paths and the criterion. They preceded the first measurement, except for the path at 20 Mbit/s."""
+"""Downloads, paths and tolerances. They preceded the first measurement, except for the path at 20 Mbit/s."""
 
 from __future__ import annotations
 
