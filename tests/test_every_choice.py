@@ -113,6 +113,8 @@ COMPANIONS: dict[str, Json] = {
     "nodes.0.mobility(trace).format=ns2": {"nodes": [{"mobility": {"file": "track.ns2"}}]},
     "nodes.0.mobility(group).": {"nodes": [{"mobility": {"leader": "n1"}}]},
     "flows.0.transport=udp": {"flows": [{"traffic": STEADY}]},
+    "flows.0.traffic(web).http=3": {"flows": [{"transport": "quic"}]},
+    "flows.0.traffic(page).http=3": {"flows": [{"transport": "quic"}]},
     "topology(satellite).": {"topology": {"uplink": {"delay": "20 ms"}, "downlink": {"delay": "20 ms"}}},
     "links.0.signals.corruption=off": {"links": [{"signals": {"outage": True}}]},
     "links.0.jitter(": {"links": [{"delay": "1 s"}]},

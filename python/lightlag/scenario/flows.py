@@ -105,7 +105,7 @@ class Defaults:
     """Set-up of the connections of flows with requests that do not specify one."""
     quic: QuicLike | None = None
     """QUIC options, for all flows with ``transport = "quic"``."""
-    transport: Literal["tcp", "quic", "udp"] | None = None
+    transport: Literal["tcp", "quic"] | None = None
     """Transport protocol of flows that do not specify one, ``"tcp"`` or ``"quic"``; by default TCP."""
 
 

@@ -166,6 +166,7 @@ pub struct Scenario {
 pub struct Defaults {
     /// Transport protocol of flows that do not specify one, `"tcp"` or `"quic"`; by default TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Connected>")]
     pub transport: Option<Transport>,
     /// TCP options of both endpoints, for all flows.
     pub tcp: Options,
@@ -178,6 +179,17 @@ pub struct Defaults {
     /// Set-up of the connections of flows with requests that do not specify one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<SetupSpec>,
+}
+
+/// Transport of flows that do not specify one, in the schema: UDP needs traffic with a rate.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum Connected {
+    /// A TCP connection.
+    Tcp,
+    /// A QUIC connection (RFC 9000).
+    Quic,
 }
 
 impl Defaults {
