@@ -728,9 +728,9 @@ pub enum FlowRole {
     /// The connection is the entire flow.
     Whole,
     /// A transfer that arrived at a random time, with its index, starting at 1.
-    Arrival(u64),
+    Arrival(u32),
     /// One of several connections, with its index, starting at 0.
-    Connection(u64),
+    Connection(u32),
 }
 
 impl FlowRole {
@@ -740,7 +740,7 @@ impl FlowRole {
     }
 
     /// Returns the index among the connections of a browser; 0 for every other flow.
-    pub fn connection(self) -> u64 {
+    pub fn connection(self) -> u32 {
         if let Self::Connection(number) = self { number } else { 0 }
     }
 }

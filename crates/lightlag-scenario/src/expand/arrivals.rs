@@ -94,7 +94,7 @@ impl Arrivals<'_> {
             let size = transfers.size.draw(&mut random);
             whole.push(Draft {
                 name: format!("{}.{number}", draft.name),
-                part: FlowRole::Arrival(number),
+                part: FlowRole::Arrival(number as u32),
                 transfer: Some(size),
                 traffic: traffic.clone(),
                 start,
@@ -145,7 +145,7 @@ impl Arrivals<'_> {
         }
         for number in 0..count {
             let name = if number == 0 { draft.name.clone() } else { format!("{}.{}", draft.name, number + 1) };
-            whole.push(Draft { name, part: FlowRole::Connection(number), ..draft.clone() });
+            whole.push(Draft { name, part: FlowRole::Connection(number as u32), ..draft.clone() });
         }
     }
 }
