@@ -10,6 +10,7 @@ mod held;
 mod limit;
 pub mod overrides;
 pub mod plain;
+pub mod refusal;
 mod registry;
 
 pub use declared::Declared;

@@ -54,7 +54,7 @@ fn main() {
     }
     let parameters = Parameters::of(&config);
     let config = Arc::new(config);
-    let mut ends = [Connection::client(config.clone(), parameters), Connection::server(config, parameters)];
+    let mut ends = [Connection::client(config.clone(), parameters, 0), Connection::server(config, parameters, 0)];
     let mut links = [(); 2].map(|()| Link { queue: VecDeque::with_capacity(1 << 16), free: Instant::ZERO });
     let (mut arena, mut now, mut random) = (Arena::new(), Instant::ZERO, RandomStream::new(1, "loss"));
     ends[1].write(bytes);

@@ -8,7 +8,8 @@ use crate::received::AckRules;
 use crate::rtt::Variance;
 use lightlag_control::congestion::Choice;
 use lightlag_control::congestion::careful_resume::Saved;
-use lightlag_core::{Codepoint, Duration};
+use lightlag_core::params::refusal::{OptionError, error};
+use lightlag_core::{Bytes, Codepoint, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -273,8 +274,6 @@ pub struct Config {
     pub skip_numbers: bool,
     /// Choices that are visible in single packets.
     pub details: Details,
-    /// Seed of random decisions, different for each connection.
-    pub seed: u64,
 }
 
 impl Default for Config {
@@ -283,88 +282,58 @@ impl Default for Config {
     }
 }
 
-/// Error: a value that no endpoint can use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError(pub String);
-
-impl std::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
 impl Config {
     /// Checks that an endpoint can work with the values.
     ///
     /// # Errors
-    /// If a value is outside its range; the message names it and the range.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let error = |message: String| Err(ConfigError(message));
+    /// If a value is outside its range; the key is the one in a scenario, if it has one.
+    pub fn check(&self) -> Result<(), OptionError> {
         if self.datagram < MIN_DATAGRAM {
-            return error(format!("datagram: {} is below 1200 bytes (RFC 9000 §14.1)", self.datagram));
+            return error("datagram", format!("{} B is below {MIN_DATAGRAM} B (RFC 9000 §14.1)", self.datagram));
         }
         if self.id_len > 20 {
-            return error(format!("id_len: {} is above 20 bytes (RFC 9000 §17.2)", self.id_len));
+            return error("id_length", format!("{} bytes is above 20 bytes (RFC 9000 §17.2)", self.id_len));
         }
         if self.ack.max_delay >= Duration::from_millis(1 << 14) {
-            return error(format!("ack.max_delay: {:?} is not below 2^14 ms (RFC 9000 §18.2)", self.ack.max_delay));
-        }
-        if self.ack_delay_exponent > 20 {
-            return error(format!("ack_delay_exponent: {} is above 20 (RFC 9000 §18.2)", self.ack_delay_exponent));
-        }
-        let credit = self.flow.stream.min(self.flow.connection);
-        if credit < u64::from(self.datagram) {
-            return error(format!("flow: a credit of {credit} bytes is below one datagram of {}", self.datagram));
-        }
-        if let Some(mtu) = self.mtu
-            && mtu.max < self.datagram
-        {
-            return error(format!("mtu.max: {} is below the datagram of {} bytes", mtu.max, self.datagram));
-        }
-        if let Some(min) = self.min_ack_delay
-            && min > self.ack.max_delay
-        {
-            let (min, max) = (min, self.ack.max_delay);
-            return error(format!("min_ack_delay: {min:?} is above ack.max_delay, {max:?} (ack-frequency §3)"));
-        }
-        if let Some(interval) = self.keep_alive
-            && !self.idle_timeout.is_zero()
-            && interval >= self.idle_timeout
-        {
-            let idle = self.idle_timeout;
-            return error(format!("keep_alive: {interval:?} is not below idle_timeout, {idle:?}; use half of it"));
-        }
-        if let Some(ticket) = self.ticket
-            && ticket.stream.min(ticket.connection) == 0
-        {
-            let remedy = "use the remembered limits of the server, or no ticket for a handshake without 0-RTT";
-            return error(format!("ticket: no credit for 0-RTT data; {remedy}"));
+            let delay = self.ack.max_delay;
+            return error("ack.delay", format!("{delay} is not below 2^14 ms = 16.384 s (RFC 9000 §18.2)"));
         }
         if self.ack.max_ranges == 0 {
-            return error("ack.max_ranges: 0 would drop every received packet; use 1 or more".to_owned());
+            return error("ack.max_ranges", "0 would drop every received packet; use 1 or more".to_owned());
+        }
+        if self.ack_delay_exponent > 20 {
+            let exponent = self.ack_delay_exponent;
+            return error("ack_delay_exponent", format!("{exponent} is above 20 (RFC 9000 §18.2)"));
+        }
+        let credits = [
+            ("stream_credit", self.flow.stream),
+            ("connection_credit", self.flow.connection),
+            ("send_buffer", self.flow.send_buffer.unwrap_or(u64::MAX)),
+        ];
+        if let Some((key, bytes)) = credits.into_iter().find(|(_, bytes)| *bytes < self.datagram.into()) {
+            let message =
+                format!("{} is below a datagram of {} B, so that nothing could be sent", Bytes(bytes), self.datagram);
+            return error(key, format!("{message}; write at least that"));
+        }
+        if let Some(mtu) = self.mtu.filter(|mtu| mtu.max < self.datagram) {
+            return error("mtu", format!("{} B is below the datagram of {} B", mtu.max, self.datagram));
+        }
+        if let Some(min) = self.min_ack_delay.filter(|min| *min > self.ack.max_delay) {
+            let max = self.ack.max_delay;
+            return error(
+                "min_ack_delay",
+                format!("{min} is above ack.delay, {max} (draft-ietf-quic-ack-frequency-14 §3)"),
+            );
+        }
+        let idle = self.idle_timeout;
+        if let Some(interval) = self.keep_alive.filter(|interval| !idle.is_zero() && *interval >= idle) {
+            return error("keep_alive", format!("{interval} is not below idle_timeout, {idle}; use half of it"));
+        }
+        if self.ticket.is_some_and(|ticket| ticket.stream.min(ticket.connection) == 0) {
+            let message = "the remembered limits of the server are zero, so that no data could be sent with it";
+            return error("zero_rtt", message.to_owned());
         }
         Ok(())
-    }
-
-    /// Checks that an endpoint can work on a path with this round-trip time.
-    ///
-    /// # Errors
-    /// If the idle timeout is less than three probe timeouts, so that a few losses end the connection; the message
-    /// names the value that is needed.
-    pub fn check_path(&self, rtt: Duration) -> Result<(), ConfigError> {
-        let needed = self.needed_idle_timeout(rtt);
-        if self.idle_timeout.is_zero() || self.idle_timeout >= needed {
-            return Ok(());
-        }
-        let seconds = needed.as_secs_f64().ceil();
-        let idle = self.idle_timeout.as_secs_f64();
-        let path = rtt.as_secs_f64();
-        Err(ConfigError(format!(
-            "idle_timeout: {idle} s is below three probe timeouts of a path with a round-trip time of {path} s; \
-             use {seconds} s or more, or 0 for none (RFC 9000 §10.1)"
-        )))
     }
 
     /// Returns three probe timeouts after the first sample of the round-trip time, srtt + 4 rttvar + max_ack_delay with
@@ -373,14 +342,9 @@ impl Config {
         (rtt * 3 + self.ack.max_delay) * 3
     }
 
-    /// Returns a warning if the initial round-trip time is so short for the path that probes are sent before an answer
-    /// can arrive.
-    pub fn warning(&self, rtt: Duration) -> Option<String> {
-        let first = self.probes.first.unwrap_or(self.initial_rtt * 3);
-        (first < rtt).then(|| {
-            let (first, path) = (first.as_secs_f64(), rtt.as_secs_f64());
-            format!("initial_rtt: the first probe is sent after {first} s, before an answer can arrive after {path} s")
-        })
+    /// Returns the first probe timeout of a client (RFC 9002 §6.2.2): srtt + 4 rttvar with rttvar = srtt/2.
+    pub fn first_probe(&self) -> Duration {
+        self.probes.first.unwrap_or(self.initial_rtt * 3)
     }
 
     /// Returns the state that a client of this server remembers for 0-RTT.
@@ -412,28 +376,28 @@ mod tests {
             change(&mut config);
             config.check().unwrap_err().to_string()
         };
-        assert!(broken(|config| config.datagram = 1_199).contains("datagram: 1199 is below 1200"));
-        assert!(broken(|config| config.id_len = 21).contains("id_len: 21 is above 20"));
+        assert!(broken(|config| config.datagram = 1_199).contains("datagram: 1199 B is below 1200 B"));
+        assert!(broken(|config| config.id_len = 21).contains("id_length: 21 bytes is above 20"));
         assert!(broken(|config| config.ack.max_delay = Duration::from_millis(16_384)).contains("2^14 ms"));
-        assert!(broken(|config| config.flow.connection = 1_000).contains("1000 bytes is below one datagram"));
-        assert!(
-            broken(|config| config.min_ack_delay = Some(Duration::from_millis(26))).contains("min_ack_delay: 26 ms")
-        );
+        assert!(broken(|config| config.flow.connection = 1_000).starts_with("connection_credit: 1 kB is below"));
+        assert!(broken(|config| config.min_ack_delay = Some(Duration::from_millis(26))).contains("26 ms is above"));
         assert!(broken(|config| config.keep_alive = Some(Duration::from_secs(30))).contains("keep_alive: 30 s"));
         let mtu = |max| {
             let raise = Duration::from_secs(600);
             Some(MtuRules { max, search: MtuSearch::Step(80), raise, black_hole: None })
         };
-        assert!(Config { mtu: mtu(1_100), ..Config::default() }.check().unwrap_err().0.contains("mtu.max: 1100"));
+        let error = |config: Config| config.check().unwrap_err().to_string();
+        assert!(error(Config { mtu: mtu(1_100), ..Config::default() }).starts_with("mtu: 1100 B"));
         let ticket = Some(Ticket { stream: 0, ..Config::default().remembered() });
-        assert!(Config { ticket, ..Config::default() }.check().unwrap_err().0.contains("no credit for 0-RTT"));
-        let far = Duration::from_secs(10);
-        let message = Config::default().check_path(far).unwrap_err().to_string();
-        assert!(message.contains("30 s is below") && message.contains("use 91 s or more"), "{message}");
-        assert!(Config::default().check_path(Duration::from_secs(3)).is_ok());
-        assert!(Config { idle_timeout: Duration::ZERO, ..Config::default() }.check_path(far).is_ok());
-        assert!(Config::default().warning(far).is_some_and(|text| text.contains("after 0.999 s")));
-        assert_eq!(Config::default().warning(Duration::from_millis(600)), None);
+        assert!(error(Config { ticket, ..Config::default() }).starts_with("zero_rtt: the remembered limits"));
         assert!(Profile::ALL.iter().all(|profile| profile.config().check().is_ok()));
+    }
+
+    #[test]
+    fn timers_follow_the_path() {
+        // Three times 3 · 10 s + 25 ms; 3 · 333 ms.
+        let config = Config::default();
+        assert_eq!(config.needed_idle_timeout(Duration::from_secs(10)), Duration::from_millis(90_075));
+        assert_eq!(config.first_probe(), Duration::from_millis(999));
     }
 }

@@ -80,6 +80,8 @@ pub struct Control {
     pub(crate) undone: u64,
     pub(crate) episodes: u64,
     pub(crate) mark_reactions: u64,
+    /// Determines the random decisions of the algorithm.
+    pub(crate) seed: u64,
 }
 
 /// The effects of an acknowledgement that congestion control needs.
@@ -111,13 +113,13 @@ pub(crate) struct Delivered {
 
 impl Control {
     /// Creates the congestion control at the start of a connection.
-    pub(crate) fn new(config: &Config, path_rtt: Option<Duration>) -> Self {
+    pub(crate) fn new(config: &Config, seed: u64) -> Self {
         let datagram = u64::from(config.datagram);
         let bytes = config.initial_window.bytes(datagram);
         let start = ConnectionStart {
             segment_size: datagram,
             initial_window: bytes.div_ceil(datagram),
-            rtt: path_rtt,
+            rtt: None,
             pipe: None,
             ssthresh: None,
             max_window: None,
@@ -127,7 +129,7 @@ impl Control {
             ecn: config.ecn.is_capable(),
             tso: false,
             paces: config.pacing.is_some(),
-            seed: config.seed,
+            seed,
         };
         let needs = config.congestion.needs(start.ecn);
         let (algorithm, needs) = match config.careful_resume {
@@ -137,7 +139,7 @@ impl Control {
                 CarefulResume::needs(needs),
             ),
         };
-        let mut control = Self::with_algorithm(config, algorithm, needs);
+        let mut control = Self::with_algorithm(config, algorithm, needs, seed);
         control.packets = packets::packet_window(config, bytes, datagram);
         control.is_special |= control.packets.is_some();
         control.copy_window();
@@ -145,7 +147,12 @@ impl Control {
     }
 
     /// Creates the congestion control with a given algorithm.
-    pub(crate) fn with_algorithm(config: &Config, algorithm: Box<dyn CongestionControl>, needs: Needs) -> Self {
+    pub(crate) fn with_algorithm(
+        config: &Config,
+        algorithm: Box<dyn CongestionControl>,
+        needs: Needs,
+        seed: u64,
+    ) -> Self {
         let datagram = u64::from(config.datagram);
         let initial_window = config.initial_window.bytes(datagram);
         let mut control = Self {
@@ -184,6 +191,7 @@ impl Control {
             undone: 0,
             episodes: 0,
             mark_reactions: 0,
+            seed,
         };
         if !initial_window.is_multiple_of(datagram) {
             // The window started with a whole number of datagrams.
@@ -199,7 +207,8 @@ impl Control {
         if rtt > long && self.window <= self.initial_window {
             let factor = (rtt.as_nanos() as f64 / long.as_nanos() as f64).min(MAX_SCALE);
             let bytes = (self.initial_window as f64 * factor) as u64;
-            let scaled = Self::new(&Config { initial_window: InitialWindow::Bytes(bytes), ..config.clone() }, None);
+            let scaled =
+                Self::new(&Config { initial_window: InitialWindow::Bytes(bytes), ..config.clone() }, self.seed);
             (self.algorithm, self.initial_window) = (scaled.algorithm, bytes);
             self.copy_window();
         }
@@ -215,7 +224,7 @@ impl Control {
             self.copy_window();
             return;
         }
-        let fresh = Self::new(config, None);
+        let fresh = Self::new(config, self.seed);
         *self = Self {
             rates: fresh.needs.rate.then(|| Box::new(RateSampler::new(self.serial))),
             sent: self.sent,

@@ -1,13 +1,15 @@
 //! The keys of a scenario's `quic = { ... }`, and their resolution to a [`Config`].
 
-use crate::config::{Config, Fairness, HandshakeSizes, InitialWindow, MIN_DATAGRAM};
+use crate::config::{Config, Fairness, HandshakeSizes, InitialWindow};
 use crate::credit::Tuning;
 use crate::profile::Profile;
 use lightlag_control::congestion::Choice;
+pub use lightlag_core::params::refusal::OptionError;
+use lightlag_core::params::refusal::{error, in_range};
 use lightlag_core::{Bytes, Codepoint, Duration, overrides};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::sync::Arc;
 
 /// Largest UDP payload in bytes: 65,535 less the headers of IPv4 and UDP.
 const MAX_DATAGRAM: u64 = 65_507;
@@ -117,41 +119,13 @@ pub enum Ecn {
     Ect1,
 }
 
-/// A key of the `quic` table with an invalid value, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionError {
-    /// The key, as a dotted path within the `quic` table.
-    pub key: String,
-    /// The message, with the value and the fix.
-    pub message: String,
-}
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key, self.message)
-    }
-}
-
-impl std::error::Error for OptionError {}
-
-fn error<T>(key: &str, message: String) -> Result<T, OptionError> {
-    Err(OptionError { key: key.to_owned(), message })
-}
-
-fn in_range(key: &str, value: u64, min: u64, max: u64, unit: &str) -> Result<u64, OptionError> {
-    if (min..=max).contains(&value) {
-        return Ok(value);
-    }
-    error(key, format!("{value}{unit} is not between {min} and {max}{unit}"))
-}
-
 /// The configurations of both endpoints.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ends {
     /// The end that opens the connection.
-    pub client: Config,
+    pub client: Arc<Config>,
     /// The end that accepts it.
-    pub server: Config,
+    pub server: Arc<Config>,
 }
 
 impl Options {
@@ -186,7 +160,7 @@ impl Options {
         if wants_early {
             client.ticket = Some(server.remembered());
         }
-        Ok(Ends { client, server })
+        Ok(Ends { client: Arc::new(client), server: Arc::new(server) })
     }
 
     fn resolve_end(&self) -> Result<Config, OptionError> {
@@ -200,7 +174,8 @@ impl Options {
             }
         }
         if let Some(size) = self.datagram {
-            config.datagram = in_range("datagram", size.0, MIN_DATAGRAM.into(), MAX_DATAGRAM, " B")? as u16;
+            config.datagram = in_range("datagram", size.0, 0, MAX_DATAGRAM, " B")? as u16;
+            config.mtu = config.mtu.filter(|mtu| mtu.max > config.datagram);
         }
         if let Some(datagrams) = self.initial_window {
             let datagrams = in_range("initial_window", datagrams.into(), 1, 1_000, " datagrams")?;
@@ -250,11 +225,10 @@ impl Options {
             let size = in_range("certificate", size.0, 100, 60_000, " B")?;
             config.handshake = HandshakeSizes::with_certificate(size as u16);
         }
-        if let Some(length) = self.id_length {
-            config.id_len = in_range("id_length", length.into(), 0, 20, " bytes")? as u8;
-        }
+        config.id_len = self.id_length.unwrap_or(config.id_len);
         config.server.retry = self.retry.unwrap_or(config.server.retry);
         config.server.reject_early_data = !self.accept_zero_rtt.unwrap_or(!config.server.reject_early_data);
+        config.check()?;
         Ok(config)
     }
 
@@ -263,39 +237,23 @@ impl Options {
         if let Some(packets) = ack.packets {
             config.ack.threshold = in_range("ack.packets", packets.into(), 1, 1_000, " packets")? as u32 - 1;
         }
-        if let Some(delay) = ack.delay {
-            if delay >= Duration::from_millis(1 << 14) {
-                return error("ack.delay", format!("{delay} is not below 2^14 ms = 16.384 s (RFC 9000 §18.2)"));
-            }
-            config.ack.max_delay = delay;
-        }
+        config.ack.max_delay = ack.delay.unwrap_or(config.ack.max_delay);
         if let Some(reordering) = ack.reordering {
             config.ack.reordering = in_range("ack.reordering", reordering, 0, 1_000, " packets")?;
         }
         if let Some(ranges) = ack.max_ranges {
-            config.ack.max_ranges = in_range("ack.max_ranges", ranges as u64, 1, 10_000, " ranges")? as usize;
+            config.ack.max_ranges = in_range("ack.max_ranges", ranges as u64, 0, 10_000, " ranges")? as usize;
         }
         Ok(())
     }
 
     fn resolve_credit(&self, config: &mut Config) -> Result<(), OptionError> {
-        let least = u64::from(config.datagram);
-        let credit = |key: &str, bytes: Bytes| {
-            if bytes.0 < least {
-                let message = format!("{bytes} is below a datagram of {least} B, so that nothing could be sent");
-                return error(key, format!("{message}; write at least that"));
-            }
-            in_range(key, bytes.0, 0, MAX_CREDIT, " B")
+        let credit = |key: &str, bytes: Option<Bytes>| {
+            bytes.map(|bytes| in_range(key, bytes.0, 0, MAX_CREDIT, " B")).transpose()
         };
-        if let Some(bytes) = self.stream_credit {
-            config.flow.stream = credit("stream_credit", bytes)?;
-        }
-        if let Some(bytes) = self.connection_credit {
-            config.flow.connection = credit("connection_credit", bytes)?;
-        }
-        if let Some(bytes) = self.send_buffer {
-            config.flow.send_buffer = Some(credit("send_buffer", bytes)?);
-        }
+        config.flow.stream = credit("stream_credit", self.stream_credit)?.unwrap_or(config.flow.stream);
+        config.flow.connection = credit("connection_credit", self.connection_credit)?.unwrap_or(config.flow.connection);
+        config.flow.send_buffer = credit("send_buffer", self.send_buffer)?.or(config.flow.send_buffer);
         if self.auto_credit == Some(false) {
             (config.flow.stream_tuning, config.flow.connection_tuning) = (Tuning::Fixed(2), Tuning::Fixed(2));
         }
@@ -336,15 +294,15 @@ mod tests {
     #[test]
     fn no_options_leave_the_profile() {
         let ends = Options::default().resolve().unwrap();
-        assert_eq!((ends.client, ends.server), (Config::default(), Config::default()));
+        assert_eq!((&*ends.client, &*ends.server), (&Config::default(), &Config::default()));
     }
 
     #[test]
     fn bad_values_are_named_with_their_key_and_the_range() {
         use serde_json::json;
         for (keys, message) in [
-            (json!({ "datagram": "1199 B" }), "datagram: 1199 B is not between 1200 and 65507 B"),
-            (json!({ "id_length": 21 }), "id_length: 21 bytes is not between 0 and 20 bytes"),
+            (json!({ "datagram": "1199 B" }), "datagram: 1199 B is below 1200 B (RFC 9000 §14.1)"),
+            (json!({ "id_length": 21 }), "id_length: 21 bytes is above 20 bytes (RFC 9000 §17.2)"),
             (json!({ "ack": { "delay": "16384 ms" } }), "ack.delay: 16.384 s is not below 2^14 ms"),
             (json!({ "stream_credit": "1 kB" }), "stream_credit: 1 kB is below a datagram of 1200 B"),
             (json!({ "server": { "connection_credit": "1 kB" } }), "server.connection_credit: 1 kB is below"),

@@ -108,7 +108,6 @@ fn rfc9002() -> Config {
         max_datagram_frame: u16::MAX,
         skip_numbers: false,
         details: Details::default(),
-        seed: 0,
     }
 }
 

@@ -152,9 +152,9 @@ fn an_endpoint_without_state_resets_the_connection_of_its_peer() {
 fn the_spin_bit_is_off_on_one_of_16_connections() {
     let off = (0..1_600)
         .filter(|seed| {
-            let config = Config { seed: *seed, ..Config::default() };
+            let config = Config::default();
             let parameters = Parameters::of(&config);
-            !Connection::client(Arc::new(config), parameters).uses_spin()
+            !Connection::client(Arc::new(config), parameters, *seed).uses_spin()
         })
         .count();
     // 100, with a standard deviation of 9.7.

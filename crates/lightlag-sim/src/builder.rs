@@ -32,6 +32,7 @@ use lightlag_scenario::{CapturePlace, Flow, FlowRole, Network, Record, Split, Tr
 use lightlag_tcp::Connection;
 use lightlag_transport::{Endpoint, Stream};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Builds the world of a validated network.
 pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<Silent> {
@@ -201,19 +202,7 @@ fn socket(number: EndpointId, end: EndpointSpec, network: &Network, numbers: &En
     let initial = tcp::initial_number(end, network, seed);
     let new = if of_quic::opens(&end, flow) { Connection::client } else { Connection::server };
     let connection = new(tcp.clone(), initial);
-    let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
-    let mut socket = Socket::new(end, out, connection, Task::Idle);
-    match end.role {
-        Role::Sender => sender(socket, flow, seed),
-        Role::Receiver => receiver(socket, flow),
-        Role::Entry | Role::Exit => {
-            socket.port.task = Task::Relay(numbers.split(number) as u32);
-            if end.role == Role::Entry || flow.traffic.is_dialogue() {
-                socket.connection.read_later();
-            }
-            socket
-        }
-    }
+    with_task(connection, number, end, network, numbers, seed)
 }
 
 /// Returns the QUIC sockets.
@@ -234,7 +223,7 @@ fn quic_sockets(network: &Network, numbers: &EndpointIds, seed: u64) -> Sockets<
 fn quic_socket(
     at: EndpointId,
     end: EndpointSpec,
-    [own, peer]: [&quic::Config; 2],
+    [own, peer]: [&Arc<quic::Config>; 2],
     network: &Network,
     numbers: &EndpointIds,
     seed: u64,
@@ -244,11 +233,23 @@ fn quic_socket(
     let new = if opens { quic::Connection::client } else { quic::Connection::server };
     let node = &network.nodes[end.node.0 as usize];
     let purpose = format!("flow {} quic at {node} {}", flow.name, if opens { "client" } else { "server" });
-    let config = quic::Config { seed: RandomStream::new(seed, &purpose).bits(), ..own.clone() };
-    let mut connection = new(config.into(), quic::Parameters::of(peer));
+    let mut connection = new(own.clone(), quic::Parameters::of(peer), RandomStream::new(seed, &purpose).bits());
     if of_quic::uses_several_streams(end.flow, network) {
         connection = connection.with_several_streams();
     }
+    with_task(connection, at, end, network, numbers, seed)
+}
+
+/// Returns the socket of a connection, with the task of its application.
+fn with_task<E: Endpoint + Stream>(
+    connection: E,
+    at: EndpointId,
+    end: EndpointSpec,
+    network: &Network,
+    numbers: &EndpointIds,
+    seed: u64,
+) -> Socket<E> {
+    let flow = &network.flows[end.flow.index()];
     let out = network.routes.at_start().next(end.node, end.peer_node).expect(REACHABLE);
     let mut socket = Socket::new(end, out, connection, Task::Idle);
     match end.role {

@@ -164,8 +164,8 @@ impl Exchange {
         output.sessions.insert(spec.clone());
         let (of_client, of_server) = (Parameters::of(&case.client), Parameters::of(&case.server));
         let mut ends = [
-            Connection::client(Arc::new(case.client.clone()), of_server),
-            Connection::server(Arc::new(case.server.clone()), of_client),
+            Connection::client(Arc::new(case.client.clone()), of_server, 0),
+            Connection::server(Arc::new(case.server.clone()), of_client, 0),
         ];
         for (end, bytes) in ends.iter_mut().zip(case.data) {
             end.write(bytes);

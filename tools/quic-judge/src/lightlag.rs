@@ -30,7 +30,6 @@ pub fn config(pattern: &Pattern, profile: Profile) -> Config {
         name => panic!("congestion: {name} is not newreno or cubic"),
     });
     config.handshake = pattern.sizes();
-    config.seed = pattern.seed;
     config.details.stalls_handshakes = profile == Profile::Quinn;
     // The other stack does not search for the path MTU either, and issues no connection IDs.
     (config.mtu, config.active_ids) = (None, 1);
@@ -66,7 +65,10 @@ impl Lightlag {
     ) -> Self {
         let config = Arc::new(config);
         let parameters = Parameters::of(&config);
-        let (client, server) = (Connection::client(config.clone(), parameters), Connection::server(config, parameters));
+        let (client, server) = (
+            Connection::client(config.clone(), parameters, pattern.seed),
+            Connection::server(config, parameters, pattern.seed),
+        );
         let (mut client, server) = change(client, server);
         let stream = client.own_stream();
         client.write_stream(stream, pattern.request);

@@ -242,22 +242,23 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates a client. `peer` holds the parameters that the server will announce.
-    pub fn client(config: Arc<Config>, peer: Parameters) -> Self {
-        Self::new(Side::Client, config, peer)
+    /// Creates a client. `peer` holds the parameters that the server will announce; `seed` determines random decisions.
+    pub fn client(config: Arc<Config>, peer: Parameters, seed: u64) -> Self {
+        Self::new(Side::Client, config, peer, seed)
     }
 
-    /// Creates a server that waits for a client. `peer` holds the parameters that the client will announce.
-    pub fn server(config: Arc<Config>, peer: Parameters) -> Self {
-        Self::new(Side::Server, config, peer)
+    /// Creates a server that waits for a client. `peer` holds the parameters that the client will announce; `seed`
+    /// determines random decisions.
+    pub fn server(config: Arc<Config>, peer: Parameters, seed: u64) -> Self {
+        Self::new(Side::Server, config, peer, seed)
     }
 
-    fn new(side: Side, config: Arc<Config>, peer: Parameters) -> Self {
+    fn new(side: Side, config: Arc<Config>, peer: Parameters, seed: u64) -> Self {
         let mut spaces = Spaces::new();
         if side == Side::Server {
             spaces[SpaceId::Initial as usize].receiving = Keys::Ready;
         }
-        let control = Control::new(&config, None);
+        let control = Control::new(&config, seed);
         let mut connection = Self {
             side,
             state: State::Idle,
@@ -294,7 +295,7 @@ impl Connection {
             time_threshold: config.loss.time_threshold,
             next_skip: None,
             given_skips: None,
-            random: config.skip_numbers.then(|| RandomStream::new(config.seed, "quic skipped packet numbers")),
+            random: config.skip_numbers.then(|| RandomStream::new(seed, "quic skipped packet numbers")),
             after_sample: None,
             next_bundle: Instant::MAX,
             newly: Vec::new(),
@@ -330,7 +331,7 @@ impl Connection {
         if connection.config.details.acks_wait {
             connection.spaces[SpaceId::Application as usize].received.wait();
         }
-        connection.choose_spin();
+        connection.choose_spin(seed);
         connection.set_idle_limit();
         connection.plan_skip(0);
         let own = connection.own_stream();
@@ -341,7 +342,7 @@ impl Connection {
     /// Replaces the congestion control, before the connection is opened.
     #[must_use]
     pub fn with_congestion(mut self, algorithm: Box<dyn CongestionControl>, needs: Needs) -> Self {
-        self.control = Control::with_algorithm(&self.config, algorithm, needs);
+        self.control = Control::with_algorithm(&self.config, algorithm, needs, self.control.seed);
         self.control_is_custom = true;
         self
     }
@@ -512,9 +513,8 @@ impl Connection {
     }
 
     /// Turns the spin bit off on one of 16 connections at random; it then has a random value (RFC 9000 §17.4).
-    fn choose_spin(&mut self) {
-        let mut random =
-            RandomStream::new(self.config.seed, ["quic spin of client", "quic spin of server"][self.side as usize]);
+    fn choose_spin(&mut self, seed: u64) {
+        let mut random = RandomStream::new(seed, ["quic spin of client", "quic spin of server"][self.side as usize]);
         self.spins = !random.bits().is_multiple_of(16);
         self.spin = !self.spins && !random.bits().is_multiple_of(2);
     }

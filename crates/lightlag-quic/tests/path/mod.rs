@@ -88,12 +88,20 @@ impl Path {
     }
 
     pub fn between(client: Config, server: Config, delay_ms: u64) -> Self {
+        Self::with_seeds(client, server, delay_ms, [0; 2])
+    }
+
+    /// Creates a path whose ends make random decisions by these seeds.
+    pub fn with_seeds(client: Config, server: Config, delay_ms: u64, seeds: [u64; 2]) -> Self {
         client.check().expect("a valid configuration");
         server.check().expect("a valid configuration");
         let (of_client, of_server) = (Parameters::of(&client), Parameters::of(&server));
         let link = Link::new(ms(delay_ms), 0);
         Self {
-            ends: [Connection::client(Arc::new(client), of_server), Connection::server(Arc::new(server), of_client)],
+            ends: [
+                Connection::client(Arc::new(client), of_server, seeds[CLIENT]),
+                Connection::server(Arc::new(server), of_client, seeds[SERVER]),
+            ],
             arena: Arena::new(),
             now: Instant::ZERO,
             links: [link; 2],

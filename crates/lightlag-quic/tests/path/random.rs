@@ -31,7 +31,6 @@ fn config(random: &mut RandomStream, profile: Profile) -> Config {
         config.flow.connection_tuning = pick(random, &tuning);
     }
     config.server = ServerRules { retry: random.uniform() < 0.2, reject_early_data: random.uniform() < 0.3 };
-    config.seed = random.bits();
     config
 }
 
@@ -40,7 +39,9 @@ pub fn case(seed: u64) -> (Path, [u64; 2]) {
     let mut random = RandomStream::new(seed, "case");
     let profile = pick(&mut random, &Profile::ALL);
     let server = config(&mut random, profile);
+    let server_seed = random.bits();
     let mut client = Config { server: server.server, ..config(&mut random, profile) };
+    let seeds = [random.bits(), server_seed];
     if random.uniform() < 0.3 {
         client.ticket = Some(server.remembered());
     }
@@ -51,7 +52,7 @@ pub fn case(seed: u64) -> (Path, [u64; 2]) {
     let sizes = [random.bits() % 40_000, random.bits() % 40_000];
     let mut fates = RandomStream::new(seed, "fates");
     let mut is_bad = false;
-    let mut path = Path::between(client, server, delay).with_rates(up, down).with_rule(move |logged| {
+    let mut path = Path::with_seeds(client, server, delay, seeds).with_rates(up, down).with_rule(move |logged| {
         if burst && fates.uniform() < 0.2 {
             is_bad = !is_bad;
         }

@@ -88,7 +88,7 @@ impl<'a> QuicResolver<'a> {
                     if sender_accepts {
                         permit_control(&mut ends);
                     }
-                    let [client, server] = [ends.client, ends.server].map(Arc::new);
+                    let Ends { client, server } = ends;
                     let [sender, receiver] = if sender_accepts { [server, client] } else { [client, server] };
                     Arc::new(QuicEnds { sender, receiver })
                 });
@@ -125,7 +125,8 @@ impl<'a> QuicResolver<'a> {
 
 /// Permits the unidirectional streams of HTTP/3.
 fn permit_control(ends: &mut Ends) {
-    let remembered = ends.client.ticket.as_mut().map(|ticket| &mut ticket.unidirectional);
-    let limits = [&mut ends.client.flow.unidirectional, &mut ends.server.flow.unidirectional];
+    let [client, server] = [&mut ends.client, &mut ends.server].map(Arc::make_mut);
+    let remembered = client.ticket.as_mut().map(|ticket| &mut ticket.unidirectional);
+    let limits = [&mut client.flow.unidirectional, &mut server.flow.unidirectional];
     limits.into_iter().chain(remembered).for_each(|limit| *limit = (*limit).max(MIN_UNIDIRECTIONAL));
 }

@@ -99,11 +99,11 @@ kinds! {
         "A proxy has prefetch = true, but no flow that passes it loads web pages. Transfers and plain requests name no \
          further objects. Use kind = \"page\" or \"web\", or remove prefetch."
     QuicIdleTimeout "quic-idle-timeout"
-        "The idle timeout of a QUIC connection is below three round trips, so the connection may end before an answer can \
-         arrive (RFC 9000 §10.1). Set quic.idle_timeout to at least three round trips, or to \"0 s\" for none."
+        "The idle timeout of a QUIC connection is below three probe timeouts of the path, so a few losses end the connection \
+         (RFC 9000 §10.1). Set quic.idle_timeout to at least nine round trips, or to \"0 s\" for none."
     QuicInitialRtt "quic-initial-rtt"
-        "The round-trip time that QUIC assumes before the first sample is far below the path's: the client repeats its \
-         first packets before the answer can arrive. Set quic.initial_rtt to the round trip."
+        "The first probe timeout of QUIC is below the round trip of the path: the client repeats its first packets before \
+         the answer can arrive. Set quic.initial_rtt to the round trip."
     QuicCredit "quic-credit"
         "The flow-control credit of a QUIC connection is below the bandwidth-delay product and does not grow, so goodput \
          cannot exceed credit / RTT, whatever the congestion control does. Raise quic.stream_credit, \

@@ -8,14 +8,9 @@ use lightlag_core::{Bytes, Rate};
 use lightlag_quic::Config;
 use lightlag_quic::credit::Tuning;
 
-/// Initial round-trip times that are this many times shorter than the path's give several probe timeouts before the
-/// first answer.
-const PROBES: u64 = 3;
-
 /// Warns of timers and credit that are too small for the path of a flow.
 pub(super) fn warn(flow: &Flow, ends: &QuicEnds, way: &ConnectionPath, share: Bytes, path: &str, findings: &mut Found) {
-    let sides = [("sender", &ends.sender), ("receiver", &ends.receiver)];
-    for (_, config) in sides {
+    for config in [&ends.sender, &ends.receiver] {
         timers(config, way, path, findings);
     }
     if flow.traffic.is_bulk() {
@@ -24,25 +19,26 @@ pub(super) fn warn(flow: &Flow, ends: &QuicEnds, way: &ConnectionPath, share: By
 }
 
 fn timers(config: &Config, way: &ConnectionPath, path: &str, findings: &mut Found) {
-    let round_trip = way.round_trip;
-    let idle = config.idle_timeout;
-    // RFC 9000 §10.1 requires three probe timeouts; before the first sample these follow the initial round-trip time.
-    if !idle.is_zero() && idle < round_trip * 3 {
+    let (round_trip, idle) = (way.round_trip, config.idle_timeout);
+    let needed = config.needed_idle_timeout(round_trip);
+    if !idle.is_zero() && idle < needed {
         findings.flow(Kind::QuicIdleTimeout, path, ".quic.idle_timeout", || {
             format!(
-                "{idle} is below three round trips of {}: the connection may end before an answer can arrive; set it \
-                 to at least {}, or to \"0 s\" for none",
+                "{idle} is below three probe timeouts after the first round trip of {}, so a few losses end the \
+                 connection; set it to at least {}, or to \"0 s\" for none",
                 seconds(round_trip),
-                seconds(round_trip * 3)
+                seconds(needed)
             )
         });
     }
-    if config.initial_rtt * PROBES < round_trip {
+    let probe = config.first_probe();
+    if probe < round_trip {
         findings.flow(Kind::QuicInitialRtt, path, ".quic.initial_rtt", || {
             format!(
-                "{} is far below the round trip of {}: the client sends its first packet several times before the \
-                 answer can arrive; set it to the round trip",
+                "{} lets the client repeat its first packet after {}, before the answer can arrive after {}; set it to \
+                 the round trip",
                 config.initial_rtt,
+                seconds(probe),
                 seconds(round_trip)
             )
         });

@@ -11,6 +11,7 @@ use lightlag_net::{EndpointId, PacketFlags};
 use lightlag_quic::{Arena, Config, Connection, Packet as Datagram};
 use lightlag_scenario::{Flow, Network};
 use lightlag_transport::Multiplexed;
+use std::sync::Arc;
 
 /// A QUIC endpoint.
 pub(crate) type Quic = Connection;
@@ -78,7 +79,7 @@ pub(crate) fn config<'a>(
     end: &EndpointSpec,
     network: &'a Network,
     numbers: &EndpointIds,
-) -> &'a Config {
+) -> &'a Arc<Config> {
     let flow = &network.flows[end.flow.index()];
     let ends = flow.quic.as_deref().expect("a QUIC flow has configurations");
     match end.role {

@@ -175,7 +175,7 @@ fn bad_values_name_the_key() {
         errors.iter().map(|error| format!("{}: {}", error.path, error.message)).collect::<Vec<_>>().join("; ")
     };
     for (keys, expected) in [
-        ("quic = { datagram = \"1000 B\" }", "flows[0].quic.datagram: 1000 B is not between 1200 and 65507 B"),
+        ("quic = { datagram = \"1000 B\" }", "flows[0].quic.datagram: 1000 B is below 1200 B"),
         ("quic = { profile = \"quic-go\" }", "flows[0].quic.profile"),
         ("quic = { credit = \"1 MB\" }", "flows[0].quic.credit"),
         ("quic = { server = { zero_rtt = true } }", "flows[0].quic.server.zero_rtt: is a decision of the client"),
@@ -188,7 +188,7 @@ fn bad_values_name_the_key() {
         ("kind = \"quic\"\nclient = { sack = false }", "proxies[0].client: has TCP options"),
         ("quic = { pacing = false }", "proxies[0].quic: needs kind = \"quic\""),
         ("kind = \"masque\"", "proxies[0].kind: \"masque\" is not a kind of proxy"),
-        ("kind = \"quic\"\nquic = { id_length = 30 }", "proxies[0].quic.id_length: 30 bytes is not between"),
+        ("kind = \"quic\"\nquic = { id_length = 30 }", "proxies[0].quic.id_length: 30 bytes is above 20 bytes"),
     ] {
         let proxy = format!("[[proxies]]\nnode = \"gateway\"\nbuffer = \"1 MB\"\n{keys}");
         let message = error(&satellite(&proxy, "transfer = \"1 MB\""));

@@ -13,12 +13,11 @@ use lightlag_core::{Bytes, Duration, overrides};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-mod error;
 mod resolve;
 mod words;
 
-pub use error::OptionError;
-pub(super) use error::{between, error, in_range};
+pub use lightlag_core::params::refusal::OptionError;
+pub(super) use lightlag_core::params::refusal::{between, error, in_range};
 
 overrides! {
     /// TCP settings that deviate from a profile.

@@ -2,8 +2,8 @@
 
 use super::super::rto::apply_rto;
 use super::super::{ChallengeAcks, Config, DelayedAck, FastOpenUse, Growth, Scheme, ScpsSwitch, route, scps};
-use super::error::{error, in_range};
 use super::{DelayedAckSwitch, OptionError, Options};
+use super::{error, in_range};
 use crate::ecn::EcnMode;
 use lightlag_core::{Bytes, Duration};
 

@@ -91,7 +91,7 @@ fn run(version: Version, configs: [Config; 2], data: [u64; 2], loses: u64) -> u6
     let (of_client, of_server) = (Parameters::of(client), Parameters::of(server));
     let expects_retry = server.server.retry && client.ticket.is_none_or(|ticket| ticket.token == 0);
     let [client, server] = configs.map(Arc::new);
-    let mut ends = [Connection::client(client, of_server), Connection::server(server, of_client)];
+    let mut ends = [Connection::client(client, of_server, 0), Connection::server(server, of_client, 0)];
     ends.iter_mut().zip(data).for_each(|(end, bytes)| {
         end.write(bytes);
         end.close();
