@@ -13,7 +13,7 @@ import pytest
 
 import lightlag as ll
 from lightlag.presets.web import page_file
-from lightlag_papers.validation.measured import kosek, loads, webpages
+from lightlag_papers.validation.measured import kosek, loads, testbed, webpages
 from lightlag_papers.validation.measured.fact import Fact, Section, Spread, Verdict
 from lightlag_papers.validation.measured.runs import Work
 from lightlag_papers.validation.measured.satellite import satellite_page
@@ -61,7 +61,7 @@ def test_a_median_page_has_the_published_sums(make: str, medians: dict[str, tupl
 
 
 def test_the_document_takes_the_round_trips_of_its_windows(work: Work) -> None:
-    (plain,) = loads._medians(work, "", [loads.page_load(kosek.GEO, 0, pep=False)], loads.loaded, 1)
+    (plain,) = loads._medians(work, "", [testbed.page_load(kosek.GEO, 0, pep=False)], testbed.loaded, 1)
     # Handshake, request and first window of 10 segments, then the rest of 17.6 kB: three round trips of 606 ms. The
     # request of 452 B needs the assignments of two frames of 26.5 ms, and 17.6 kB take 8 ms.
     assert 0 < plain["document_s"].value - 3 * 0.606 < 0.0265 + 0.008
@@ -78,7 +78,7 @@ def test_the_model_has_the_measured_round_trips_and_the_measured_payload(
 
     traffic = {"kind": "requests", "response": "1 kB", "count": 1, "request": "100 B"}
     (mine,) = loads._medians(
-        work, "", [loads.scenario(orbit, 0, pep=pep, traffic=traffic, length_s=loads.LONGEST_S)], first_byte, 1
+        work, "", [testbed.scenario(orbit, 0, pep=pep, traffic=traffic, length_s=testbed.LONGEST_S)], first_byte, 1
     )
     # A handshake and a request, also with PEPs, which wait for each handshake: measured 1.211 s over GEO.
     assert mine["s"].value == pytest.approx(2 * orbit.rtt_ms / 1e3, abs=2e-3)
@@ -87,11 +87,11 @@ def test_the_model_has_the_measured_round_trips_and_the_measured_payload(
         return {"mbit": result.summary["flows"][0]["delivered_bytes"] * 8e-6}
 
     whole = {"kind": "requests", "response": "200 MB", "count": 1}
-    ends = [loads.scenario(orbit, 0, pep=pep, traffic=whole, length_s=length_s) for length_s in (10, 14)]
+    ends = [testbed.scenario(orbit, 0, pep=pep, traffic=whole, length_s=length_s) for length_s in (10, 14)]
     for content in ends:
-        loads._unassigned(content)
+        testbed._unassigned(content)
     early, late = (one["mbit"].value for one in loads._medians(work, "", ends, delivered, 1))
-    assert (late - early) / 4 == pytest.approx(loads.PAYLOAD_MBPS, rel=5e-3)
+    assert (late - early) / 4 == pytest.approx(testbed.PAYLOAD_MBPS, rel=5e-3)
 
 
 def test_a_row_without_loss_agrees_and_a_window_of_100_would_save_a_round_trip(work: Work) -> None:
@@ -101,9 +101,9 @@ def test_a_row_without_loss_agrees_and_a_window_of_100_would_save_a_round_trip(w
     assert rows["GEO, loss 0 %, TCP", "page load time"].verdict is Verdict.AGREES
     document = rows["GEO, loss 0 %, TCP with PEPs", "time of the complete document"]
     assert document.verdict is Verdict.AGREES
-    content = loads.page_load(kosek.GEO, 0, pep=True)
-    wide = loads.switched(content, loads.PEP_SWITCHES["initial windows of PEPs 100"])
-    mine, other = loads._medians(work, "", [content, wide], loads.loaded, 1)
+    content = testbed.page_load(kosek.GEO, 0, pep=True)
+    wide = testbed.switched(content, testbed.PEP_SWITCHES["initial windows of PEPs 100"])
+    mine, other = loads._medians(work, "", [content, wide], testbed.loaded, 1)
     # The rest follows the server's second flight, 80 ms after the first, instead of an ACK over the satellite.
     assert mine["document_s"].value - other["document_s"].value == pytest.approx(0.526 - 0.08, abs=0.02)
 
@@ -125,32 +125,32 @@ def test_only_the_median_counts(work: Work) -> None:
     assert found.facts[0].verdict is Verdict.DIFFERS
 
 
-@pytest.mark.parametrize(("name", "change"), loads.switches(pep=True, loss=True).items())
+@pytest.mark.parametrize(("name", "change"), testbed.switches(pep=True, loss=True).items())
 def test_every_switch_changes_the_scenario_and_gives_a_complete_page(
     work: Work, name: str, change: Callable[[dict[str, Any]], None]
 ) -> None:
-    content = loads.page_load(kosek.LEO, 0.1, pep=True)
-    changed = loads.switched(content, change)
+    content = testbed.page_load(kosek.LEO, 0.1, pep=True)
+    changed = testbed.switched(content, change)
     assert changed != content
-    assert content == loads.page_load(kosek.LEO, 0.1, pep=True)
-    (mine,) = loads._medians(work, name, [changed], loads.loaded, 1)
+    assert content == testbed.page_load(kosek.LEO, 0.1, pep=True)
+    (mine,) = loads._medians(work, name, [changed], testbed.loaded, 1)
     assert 0.5 < mine["load_s"].value < 20
 
 
 def test_an_incomplete_page_has_the_length_of_the_run(work: Work) -> None:
-    content = loads.page_load(kosek.GEO, 0, pep=False) | {"duration": "3 s"}
-    (mine,) = loads._medians(work, "", [content], loads.loaded, 1)
-    assert mine["load_s"].value == loads.LONGEST_S
+    content = testbed.page_load(kosek.GEO, 0, pep=False) | {"duration": "3 s"}
+    (mine,) = loads._medians(work, "", [content], testbed.loaded, 1)
+    assert mine["load_s"].value == testbed.LONGEST_S
     assert mine["document_s"].value < 3
 
 
 def test_goodput_counts_the_bytes_of_30_s(work: Work) -> None:
-    length_s = loads.DOWNLOAD_S + kosek.GEO.rtt_ms / 1e3
+    length_s = testbed.DOWNLOAD_S + kosek.GEO.rtt_ms / 1e3
     (mine,) = loads._medians(
-        work, "", [loads.download(100_000_000, 0, pep=False, length_s=length_s)], loads.received, 1
+        work, "", [testbed.download(100_000_000, 0, pep=False, length_s=length_s)], testbed.received, 1
     )
-    full = loads.PAYLOAD_MBPS
-    assert 0.5 * full < mine["bytes"].value * 8e-6 / loads.DOWNLOAD_S < full
+    full = testbed.PAYLOAD_MBPS
+    assert 0.5 * full < mine["bytes"].value * 8e-6 / testbed.DOWNLOAD_S < full
 
 
 def test_pages_over_quic_are_judged_without_proxies(work: Work) -> None:

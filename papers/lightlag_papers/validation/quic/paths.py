@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import lightlag as ll
-from lightlag_papers.validation.measured import loads
+from lightlag_papers.validation.measured import testbed
 from lightlag_papers.validation.measured.kosek import GEO
 from lightlag_papers.validation.measured.runs import Values
 from lightlag_papers.validation.quic.cards import Settings
@@ -85,7 +85,7 @@ def _linux(quic: Mapping[str, Any]) -> dict[str, Any]:
 def _testbed(settings: Settings) -> dict[str, Any]:
     """Returns a download over the geostationary path of Kosek et al. with QUIC."""
     traffic = {"kind": "requests", "request": "257 B", "response": settings["size"], "count": 1}
-    content = loads.scenario(
+    content = testbed.scenario(
         GEO, settings["loss_percent"], pep=False, traffic=traffic, length_s=float(settings["length"].removesuffix(" s"))
     )
     content["flows"][0] |= {"transport": "quic"} | _sender(settings["quic"])
