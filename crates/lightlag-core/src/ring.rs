@@ -2,7 +2,7 @@
 //!
 //! All slots hold a value. A new value overwrites a slot instead of being moved in, and a removed value can be read
 //! until its slot is needed again. An empty ring starts at its first slot, which may still be in a cache. A full ring
-//! grows by a quarter.
+//! grows by a quarter, and a large one to twice its size: many rings are small, and few are large.
 
 use std::ops::{Index, IndexMut};
 
@@ -42,6 +42,9 @@ const MOST_SPARE: usize = 16;
 /// Maximum number of retained buffers. Those deep in the stack are used only when more rings hold values than ever
 /// before.
 const MOST_PIECES: usize = 256;
+
+/// Slots from which a ring doubles when it is full.
+const LARGE: usize = 256;
 
 /// Minimum number of slots of a ring that has held a value, and minimum growth.
 const FEWEST: usize = 2;
@@ -232,7 +235,8 @@ impl<T: Default> Ring<T> {
 
     #[cold]
     fn grow(&mut self) {
-        self.grow_to(self.places.len() + (self.places.len() / 4).max(FEWEST));
+        let slots = self.places.len();
+        self.grow_to(slots + if slots < LARGE { (slots / 4).max(FEWEST) } else { slots });
     }
 
     fn grow_to(&mut self, slots: usize) {
@@ -310,6 +314,17 @@ mod tests {
         sizes.dedup();
         assert_eq!(sizes, [2, 4, 6, 8, 10, 12, 15, 18, 22]);
         assert!(ring.iter().copied().eq(0..20));
+    }
+
+    #[test]
+    fn a_large_ring_doubles() {
+        let mut ring = Ring::new();
+        ring.reserve(LARGE - 1);
+        for value in 0..2 * LARGE {
+            *ring.push() = value;
+        }
+        assert_eq!(ring.places.len(), 2 * (LARGE - 1 + (LARGE - 1) / 4));
+        assert!(ring.iter().copied().eq(0..2 * LARGE));
     }
 
     #[test]
