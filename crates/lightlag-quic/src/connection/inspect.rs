@@ -31,14 +31,12 @@ impl Connection {
 
 impl Inspect for Connection {
     fn status(&self) -> Status {
-        let peer_closed = self.peer_closed();
-        let closing = self.own().is_some_and(SendStream::is_closing);
         match self.state {
             State::Idle if self.side == crate::streams::Side::Server => Status::Listening,
             State::Idle | State::Closed => Status::Closed,
             State::Handshaking => Status::Opening,
-            State::Complete if closing => Status::Closing,
-            State::Complete if peer_closed => Status::PeerClosed,
+            State::Complete if self.own().is_some_and(SendStream::is_closing) => Status::Closing,
+            State::Complete if self.peer_closed() => Status::PeerClosed,
             State::Complete => Status::Open,
             State::Closing | State::Draining => Status::Lingering,
         }

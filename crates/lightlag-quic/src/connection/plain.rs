@@ -40,20 +40,17 @@ impl Connection {
         }
         let has_data = self.streams.can_send();
         if !due {
-            let limit = if !has_data {
-                Permit::Unknown
-            } else if self.in_flight > 0 && !self.control.permits(self.in_flight) {
-                Permit::Window
-            } else {
-                return self.build_plain(now, due, has_data);
-            };
             self.pacing_timer = Instant::MAX;
-            self.note_idle(now, limit, has_data);
-            return Plain::Nothing;
+            let permit = if has_data { self.permit(now) } else { Permit::Unknown };
+            if permit != Permit::Granted {
+                self.note_idle(now, permit, has_data);
+                return Plain::Nothing;
+            }
         }
         self.build_plain(now, due, has_data)
     }
 
+    /// Builds a packet. Without an acknowledgement that is `due`, the caller has determined that data may be sent.
     #[inline(never)]
     fn build_plain(&mut self, now: Instant, due: bool, has_data: bool) -> Plain {
         let space = &mut self.spaces[APPLICATION];
@@ -92,18 +89,13 @@ impl Connection {
             return Plain::Undecided;
         }
         self.pacing_timer = Instant::MAX;
-        let permit = if has_data { self.permit(now) } else { Permit::Unknown };
         if let Some(len) = full
-            && permit == Permit::Granted
+            && (!due || self.permit(now) == Permit::Granted)
         {
             let chunk = self.streams.take_full(len);
             packet.hold_stream(&chunk);
             self.send_stream(now, &mut packet, &chunk, with_ack);
             return Plain::Packet(packet);
-        }
-        if !due {
-            self.note_idle(now, permit, has_data);
-            return Plain::Nothing;
         }
         self.send_ack(now, &mut packet, size);
         Plain::Packet(packet)

@@ -16,6 +16,7 @@ impl<T> StreamMap<T> {
     fn position(&self, id: u64) -> Result<usize, usize> {
         match self.entries.get(self.recent) {
             Some((recent, _)) if *recent == id => Ok(self.recent),
+            None if self.entries.is_empty() => Err(0),
             _ => self.search(id),
         }
     }
