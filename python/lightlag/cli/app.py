@@ -23,13 +23,13 @@ from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupte
 from lightlag.files.writing import check_folder, reserved, speak_of_options
 from lightlag.machine import memory as _memory
 from lightlag.records import origin
-from lightlag.records.lists import column, texts
+from lightlag.records.lists import texts
 from lightlag.text.quantities import number
 from lightlag.text.table import print_rows
 from lightlag.text.terminal import plain, print_json, printable, say
 
 if TYPE_CHECKING:
-    from lightlag.results.result import Result
+    pass
 
 P = ParamSpec("P")
 
@@ -216,7 +216,9 @@ def run(
                     sys.stdout.write(plain(text))
                 print()
             elif not quiet:
-                _print_result(result)
+                from lightlag.cli.summary import print_result
+
+                print_result(result)
         if not quiet:
             notes = sys.stderr if as_json else sys.stdout
             if folder is not None:
@@ -434,44 +436,6 @@ def schema() -> None:
 def _warn(warnings: list[tuple[str, str]]) -> None:
     for place, message in warnings:
         say(f"warning: {place}: {message}", file=sys.stderr)
-
-
-def _print_result(result: Result) -> None:
-    from lightlag.analyse import aggregate_goodput, jain
-    from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows, way_rows
-    from lightlag.text.overview import counted
-    from lightlag.text.quantities import rate
-
-    summary = result.parts
-    print_rows(flow_rows(summary), f"{result.name} (seed {result.seed})")
-    if others := other_flows(summary):
-        print(others)
-    links = link_rows(summary)
-    print_rows(links, "")
-    if (more := len(summary["links"]) - len(links)) > 0:
-        print(f"and {counted(more, 'more link direction')}")
-    if summary["scenario"].get("constellation") and (ways := way_rows(result)):
-        print_rows(ways, "")
-        if (more := result.paths["flow"].n_unique() - len(ways)) > 0:
-            print(f"and paths of {counted(more, 'more flow')}")
-    if summary["scenario"].get("constellation"):
-        print(f"Constellation: {result.sky().about()}")
-    if proxies := proxy_rows(summary):
-        print_rows(proxies, "")
-    if media := medium_rows(summary):
-        print_rows(media, "")
-    if radios := radio_rows(summary):
-        print_rows(radios, "")
-        if (more := len(summary["interfaces"]) - len(radios)) > 0:
-            print(f"and {counted(more, 'more radio')}")
-    if len(summary["flows"]) > 1:
-        goodputs = column(summary["flows"], "goodput_bps")
-        total = rate(aggregate_goodput(summary["flows"], result.simulated_s))
-        print(f"{len(goodputs):,} flows: {total} together, Jain fairness {jain(goodputs):.3f}")
-    print(
-        f"{number(result.simulated_s, 6)} s simulated in {number(result.wall_s, 3)} s, "
-        f"{summary['packet_hops']:,} packet-hops, hash {result.result_hash}"
-    )
 
 
 STUDIES = Group(
