@@ -10,7 +10,7 @@ const QUIC: [&str; 2] = ["defaults.transport=quic", "defaults.quic.congestion=cu
 const MAX_RATIO: f64 = 1.25;
 /// Maximum CPU time of the download in milliseconds.
 const DOWNLOAD_MS: f64 = 2.0;
-/// Runs of the download, of which the best counts.
+/// Runs of the download. The best one counts.
 const ROUNDS: usize = 7;
 /// Maximum memory per QUIC flow in KiB, with 100,000 flows.
 const FLOW_KIB: f64 = 8.0;

@@ -81,7 +81,7 @@ class Cell:
         return SEEDS if self.path.loss else SEEDS[:1]
 
     def scenario(self, seed: int, certificate: int) -> dict[str, Any]:
-        """Returns the scenario of the download, of which the emulation uses the link. ``certificate`` is the size of
+        """Returns the scenario of the download. The emulation uses its link. ``certificate`` is the size of
         the certificate in bytes.
         """
         quic: dict[str, Any] = {"profile": self.stack, "certificate": f"{certificate} B"}

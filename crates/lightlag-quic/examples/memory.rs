@@ -29,5 +29,5 @@ fn main() {
         ends.extend(path.ends);
     }
     let each = (resident() - before) / (2 * count as u64);
-    println!("{each} bytes for each end, of which {} without heap", size_of::<Connection>());
+    println!("{each} bytes for each end, {} of them without heap", size_of::<Connection>());
 }

@@ -69,7 +69,7 @@ impl Form<'_> {
         });
     }
 
-    /// Adds the length of data, of which nothing is known but this.
+    /// Adds the length of data; nothing else is known of it.
     fn length(&self, object: &mut Object<'_>, len: u64) {
         match self.schema {
             Schema::V03 => object.number("length", len),
