@@ -263,6 +263,11 @@ class Medium(Radio):
     "15 dB". Default: ``"0 dB"``."""
     rain_offset: str | None = None
     """Part of the attenuation that is subtracted: no rain below it: a ratio such as "15 dB". Default: ``"0 dB"``."""
+    rate_period: Time | None = None
+    """Period of the requests of a rate, which are sent with the first burst of a period; by default they are a round
+    trip apart."""
+    rate_spread: Time | None = None
+    """Time in which a requested rate sends the data that waits; by default a round trip."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,9 @@ use crate::contention::Scheme;
 use crate::rle;
 use lightlag_core::{Bytes, Duration, Rate, Unit, settings};
 
+const PERIOD_REFUSAL: &str = "0 s is not a valid period; omit it for requests that are a round trip apart";
+const SPREAD_REFUSAL: &str = "0 s is not a valid time; omit it for a round trip";
+
 settings! {
     /// A beam: its superframe, its random access and its network control centre.
     #[derive(Clone, PartialEq, Debug)]
@@ -46,6 +49,11 @@ settings! {
         logon_exchanges: u32 = 2 => count(10, "a number of exchanges", "");
         /// Time that the NCC takes from the last request that an assignment considers until it is sent.
         scheduling_delay: Duration = Duration::ZERO => time_or_zero();
+        /// Period of the requests of a rate, which are sent with the first burst of a period; by default they are a round
+        /// trip apart.
+        rate_period: Option<Duration> = None => time_above_zero(PERIOD_REFUSAL).by_default("a round trip");
+        /// Time in which a requested rate sends the data that waits; by default a round trip.
+        rate_spread: Option<Duration> = None => time_above_zero(SPREAD_REFUSAL).by_default("a round trip");
         /// Lifetime of a requested rate, and time for which a terminal receives free capacity after a burst.
         rate_timeout: Duration = Duration::from_secs(1) => time();
         /// Maximum number of packets that wait for the forward carrier.
@@ -174,6 +182,14 @@ impl Rcs2Config {
                 contention.min(self.slots)
             );
             return Err(("contention_slots", message));
+        }
+        if let Some(period) = self.rate_period.filter(|period| *period > self.rate_timeout) {
+            let message = format!(
+                "{period} is longer than the rate_timeout of {}, so that a rate would expire before it is requested \
+                 again; increase rate_timeout",
+                self.rate_timeout
+            );
+            return Err(("rate_period", message));
         }
         if self.logon && contention == 0 {
             return Err(("logon", "needs contention_slots: the first burst of a logon uses random access".to_owned()));

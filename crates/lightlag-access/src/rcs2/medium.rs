@@ -60,9 +60,12 @@ impl<P: Clone> Rcs2<P> {
         assert!(result.is_ok(), "the settings have been checked: {result:?}");
         let layout = Layout::new(config, &terminals);
         let max_delay = terminals.iter().map(|of| of.delay).max().unwrap_or_default();
+        let lead = max_delay * 2 + config.scheduling_delay;
         let timing = RequestTiming {
-            lead: max_delay * 2 + config.scheduling_delay,
+            lead,
             frame: config.frame,
+            rate_period: config.rate_period,
+            rate_spread: config.rate_spread.unwrap_or(lead),
             rate_timeout: config.rate_timeout,
         };
         let mut next = layout.first_constant();

@@ -100,6 +100,8 @@ pub(super) struct RequestTiming {
     /// Time from a request at the NCC to the start of the earliest frame that it is granted for.
     pub(super) lead: Duration,
     pub(super) frame: Duration,
+    pub(super) rate_period: Option<Duration>,
+    pub(super) rate_spread: Duration,
     pub(super) rate_timeout: Duration,
 }
 
@@ -293,8 +295,27 @@ impl<P> State<P> {
         (self.plan.bursts.saturating_sub(covered) as f64 - without).max(0.0)
     }
 
+    /// Returns the slots per frame that send the waiting packets in time, beyond those that the terminal has requested
+    /// or has.
+    fn lacking(&self, timing: RequestTiming) -> f64 {
+        let covered = self.outstanding.max(self.upcoming);
+        let frames = (timing.rate_spread / timing.frame).max(1.0);
+        (self.plan.bursts.saturating_sub(covered) as f64 / frames - f64::from(self.constant.1)).max(0.0)
+    }
+
     pub(super) fn has_rate(&self, now: Instant) -> bool {
         self.rate > 0.0 && now < self.rate_until
+    }
+
+    /// Returns true if the terminal requests a rate with its next burst. A terminal without constant capacity does not
+    /// wait for the next period if it has no rate, because it has no other slots.
+    fn asks_for_rate(&self, now: Instant, timing: RequestTiming) -> bool {
+        match timing.rate_period {
+            Some(period) if self.constant.1 > 0 || self.has_rate(now) => {
+                now.as_nanos() / period.as_nanos() > self.rate_asked.as_nanos() / period.as_nanos()
+            }
+            _ => !self.has_rate(now) || now.since(self.rate_asked) >= timing.lead,
+        }
     }
 
     /// Returns the request that the terminal sends now, if it needs capacity, and records it as sent.
@@ -306,11 +327,10 @@ impl<P> State<P> {
         let mut request = CapacityRequest { volume: 0, rate: None };
         let mut by_rate = 0.0;
         if self.max_rate > 0.0 {
-            let is_old = !self.has_rate(now) || now.since(self.rate_asked) >= timing.lead;
-            if is_old {
+            if self.asks_for_rate(now, timing) {
                 let frames = (now.since(self.rate_asked) / timing.frame).max(1.0);
                 let arriving = self.arrived_bytes as f64 / f64::from(self.room) / frames;
-                self.rate = (arriving + need / timing.frames()).min(self.max_rate);
+                self.rate = (arriving + self.lacking(timing)).min(self.max_rate);
                 (self.rate_asked, self.arrived_bytes) = (now, 0);
                 self.rate_until = now + timing.rate_timeout;
                 request.rate = (self.rate > 0.0).then_some(self.rate);

@@ -213,6 +213,61 @@ fn a_rate_follows_constant_traffic() {
 }
 
 #[test]
+fn a_rate_is_requested_once_per_period() {
+    let config = Rcs2Config {
+        carriers: 1,
+        slots: 146,
+        contention_slots: 0,
+        rate_period: Some(ms(1000.0)),
+        rate_timeout: ms(1026.5),
+        ..Rcs2Config::default()
+    };
+    // Two slots per frame.
+    let terminal = Terminal {
+        constant: Rate::from_bps(100_000),
+        rate_based: Rate::from_bps(5_120_000),
+        volume_based: false,
+        ..Terminal::default()
+    };
+    let mut bench = Bench::new(&config, std::slice::from_ref(&terminal));
+    // One packet per slot.
+    for _ in 0..150 {
+        bench.offer(at(300.0), 1, 0, 181);
+    }
+    // The request leaves in the first constant slot after 1 s, and the assignment needs 260 ms.
+    bench.run(at(1007.0 + 260.0));
+    let slow = bench.received.len();
+    // 26.5 ms frames from 318 ms to 1137 ms at the terminal.
+    assert!((60..=66).contains(&slow), "{slow}");
+    // The requested rate spreads the others over a round trip; frames add up to three.
+    bench.run(at(1007.0 + 260.0 + 260.0 + 3.0 * 26.5));
+    assert_eq!(bench.received.len(), 150);
+    for number in 0..1000 {
+        bench.offer(at(2000.0 + 10.0 * f64::from(number)), 1, 0, 181);
+    }
+    bench.run(at(13_000.0));
+    bench.check(at(13_000.0));
+    let requests = bench.beam.station_counters(StationId(1), at(13_000.0)).requests;
+    assert_eq!(requests, 11, "at 1 s, and from 2 s to 11 s");
+    // At 2 s, no more packets have arrived; those that wait without a slot are spread over 100 frames. Slots of the
+    // next round trip are assigned.
+    let spread = Rcs2Config { rate_spread: Some(ms(2650.0)), ..config.clone() };
+    let mut bench = Bench::new(&spread, &[Terminal { terminal_queue: 10_000, ..terminal }]);
+    for _ in 0..10_000 {
+        bench.offer(at(0.0), 1, 0, 181);
+    }
+    let mut received = |time| {
+        bench.run(at(time));
+        bench.received.len() as f64
+    };
+    let waiting = 10_000.0 - received(2000.0 + 260.0);
+    let (start, end) = (received(2500.0), received(2500.0 + 26.5 * 30.0));
+    assert!(((end - start) / (0.3 * waiting) - 1.0).abs() < 0.02, "{waiting}: {start} to {end}");
+    let message = Rcs2Config { rate_timeout: ms(500.0), rate_period: Some(ms(1000.0)), ..config }.check().unwrap_err();
+    assert_eq!(message.0, "rate_period");
+}
+
+#[test]
 fn free_capacity_replaces_requests() {
     let config = Rcs2Config { contention_data: true, ..aloha() };
     let terminal = Terminal { free: true, ..Terminal::default() };
