@@ -63,8 +63,9 @@ def test_a_median_page_has_the_published_sums(make: str, medians: dict[str, tupl
 def test_the_document_takes_the_round_trips_of_its_windows(work: Work) -> None:
     (plain,) = loads._medians(work, "", [testbed.page_load(kosek.GEO, 0, pep=False)], testbed.loaded, 1)
     # Handshake, request and first window of 10 segments, then the rest of 17.6 kB: three round trips of 606 ms. The
-    # request of 452 B needs the assignments of two frames of 26.5 ms, and 17.6 kB take 8 ms.
-    assert 0 < plain["document_s"].value - 3 * 0.606 < 0.0265 + 0.008
+    # request of 452 B needs the constant assignment of two frames of 26.5 ms, 17.6 kB take 8 ms, and each round trip
+    # ends up to half a frame before or after the mean.
+    assert -0.0265 / 2 < plain["document_s"].value - 3 * 0.606 < 0.0265 * 1.5 + 0.008
 
 
 @pytest.mark.parametrize("orbit", [kosek.GEO, kosek.LEO])
@@ -77,11 +78,13 @@ def test_the_model_has_the_measured_round_trips_and_the_measured_payload(
         return {"s": row["first_byte_s"]}
 
     traffic = {"kind": "requests", "response": "1 kB", "count": 1, "request": "100 B"}
-    (mine,) = loads._medians(
-        work, "", [testbed.scenario(orbit, 0, pep=pep, traffic=traffic, length_s=testbed.LONGEST_S)], first_byte, 1
-    )
-    # A handshake and a request, also with PEPs, which wait for each handshake: measured 1.211 s over GEO.
-    assert mine["s"].value == pytest.approx(2 * orbit.rtt_ms / 1e3, abs=2e-3)
+    content = testbed.scenario(orbit, 0, pep=pep, traffic=traffic, length_s=testbed.LONGEST_S)
+    (mine,) = loads._medians(work, "", [content], first_byte, 20)
+    # A handshake and a request, also with PEPs, which wait for each handshake: measured 1.211 s over GEO. From one slot
+    # of the terminal to the next is a whole number of frames.
+    frames = round(orbit.rtt_ms / testbed.SUPERFRAME_MS)
+    expected_ms = orbit.rtt_ms + frames * testbed.SUPERFRAME_MS
+    assert mine["s"].value == pytest.approx(expected_ms / 1e3, abs=5e-3)
 
     def delivered(result: ll.Result) -> dict[str, float]:
         return {"mbit": result.summary["flows"][0]["delivered_bytes"] * 8e-6}
@@ -89,7 +92,9 @@ def test_the_model_has_the_measured_round_trips_and_the_measured_payload(
     whole = {"kind": "requests", "response": "200 MB", "count": 1}
     ends = [testbed.scenario(orbit, 0, pep=pep, traffic=whole, length_s=length_s) for length_s in (10, 14)]
     for content in ends:
-        testbed._unassigned(content)
+        testbed.unassigned(content)
+        # HyStart leaves slow start before the queue of 6,000 packets is full.
+        content["defaults"]["tcp"]["congestion"] = "cubic"
     early, late = (one["mbit"].value for one in loads._medians(work, "", ends, delivered, 1))
     assert (late - early) / 4 == pytest.approx(testbed.PAYLOAD_MBPS, rel=5e-3)
 
@@ -113,7 +118,7 @@ def test_a_row_that_differs_lists_the_ratio_of_each_change(work: Work) -> None:
     other = replace(load("LEO", 0, pep=True), load_ms=Spread(1_000))
     loads._loads(work, found, [other], seeds=1)
     listed, _, rest = found.facts[0].reason.partition("less than")
-    assert re.search(r"return link of 8.3 Mbit/s \d\.\d\d", listed)
+    assert re.search(r"return link of 100 kbit/s \d\.\d\d", listed)
     assert "CUBIC in PEPs" in rest
 
 
@@ -160,7 +165,8 @@ def test_pages_over_quic_are_judged_without_proxies(work: Work) -> None:
     plain, proxied = found.facts[:3], found.facts[3:]
     assert all(fact.ours is not None and fact.verdict is not Verdict.NO_VERDICT for fact in plain)
     assert all(fact.ours is None and fact.verdict is Verdict.NO_VERDICT for fact in proxied)
-    assert [fact.verdict for fact in plain if "loss 0" in fact.setting] == [Verdict.AGREES] * 2
+    # In GEO the model is a fifth faster, in LEO a tenth.
+    assert [fact.verdict for fact in plain if "loss 0" in fact.setting] == [Verdict.DIFFERS, Verdict.AGREES]
 
 
 def test_sources_that_were_not_read_have_no_verdict(work: Work) -> None:
@@ -177,16 +183,18 @@ def test_sources_that_were_not_read_have_no_verdict(work: Work) -> None:
 
 
 def test_the_page_on_satellite_access_starts_with_the_verdict_and_quotes_the_rows() -> None:
-    reason = "ratio with one change: two IP packets per frame 0.82; losses × 4 1.05; less than 0.03 by: HTTP/2"
+    reason = "ratio with one change: three frames per packet return 0.82; losses × 4 1.05; less than 0.03 by: HTTP/2"
     rows = [
         Fact("K", "GEO, loss 0 %, TCP", "page load time", "s", Spread(10.8), Spread(11.6), Verdict.AGREES, "within"),
-        Fact("K", "GEO, loss 1 %, TCP", "page load time", "s", Spread(15.8), Spread(12.2), Verdict.DIFFERS, reason),
+        Fact("K", "LEO, loss 1 %, TCP", "page load time", "s", Spread(15.8), Spread(12.2), Verdict.DIFFERS, reason),
         Fact("K", "GEO, loss 0 %, QUIC", "page load time", "s", Spread(7.7), None, Verdict.NO_VERDICT, "not modelled"),
     ]
     text = satellite_page(Section("pages", "Pages", [], rows)).text()
     assert text.splitlines()[2].startswith("**1 of 2 facts about page loads agree within 15%.** 1 more")
     assert "| page load time, without | 1 | 1 | 0.77 to 1.07 |" in text
-    change = "With the change *two IP packets per frame* the ratio of the page load time (GEO, loss 1 %, TCP) is 0.82"
+    change = (
+        "With the change *three frames per packet return* the ratio of the page load time (LEO, loss 1 %, TCP) is 0.82"
+    )
     assert change in text
     assert "**The return link.**" not in text
 

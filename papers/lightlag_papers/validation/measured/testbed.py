@@ -32,10 +32,24 @@ FRAME_MS = 32_490 / SYMBOL_RATE_MBD / 1e3 + 3_330 / SYMBOL_RATE_MBD / 2e3
 """Mean time of a packet at the gateway: its frame, after half a dummy frame. The measured round trips contain it."""
 RETURN_MBPS = 8.3
 """Rate return: 14.8 MBd with the lowest modulation and code of the testbed, 0.56 bit per symbol."""
-ASSIGNED = {"frame": "26.5 ms", "constant": "100 kbit/s", "max_rate": "5.12 Mbit/s"}
+SUPERFRAME_MS = 26.5
+SLOT_B = 188
+REQUEST_B = 4
+SLOTS = round(RETURN_MBPS * 1e3 * SUPERFRAME_MS / 8 / (SLOT_B - REQUEST_B))
+"""Slots per superframe of the return link; their size is ours."""
+ASSIGNED = {"constant": "100 kbit/s", "rate_based": "5.12 Mbit/s", "volume_based": False}
 """Capacity of the terminal, from the testbed's configuration: the constant assignment, and at most this rate (RBDC)."""
-REQUEST_PERIOD_MS = 1000.0
-"""Time between two requests of the terminal (`sync_period`). A need waits for half of it on average."""
+REQUEST_PERIOD_S = 1.0
+"""Time between two requests of the terminal (`sync_period`). OpenSAND keeps a rate for this time and a superframe."""
+SPREAD_MS = GEO.rtt_ms - 80
+"""Time in which a requested rate sends what waits (the MSL of OpenSAND, a constant, for LEO too). Not published; ours
+is the round trip over GEO."""
+RETURN_MS = SUPERFRAME_MS / 2 + SUPERFRAME_MS / SLOTS
+"""Mean time of a small packet at the terminal until its slot of the constant assignment ends. The measured round trips
+contain it."""
+PIECES = 2
+"""Packets of IP that carry a frame forward, which netem drops. OpenSAND 5.2 sends a frame, of up to 2,001 B with
+QPSK 1/4 and without padding, as one datagram of UDP, which IP splits over a link with an MTU of 1,500 B."""
 GROUND_MS = 40.0
 """One-way delay between gateway and server: netem in the testbed."""
 QUEUE = "6000 packets"
@@ -61,26 +75,43 @@ def scenario(
     orbit: Orbit, loss_percent: float, *, pep: bool, traffic: Mapping[str, Any], length_s: float
 ) -> dict[str, Any]:
     """Returns the testbed with a client that sends requests over TCP."""
-    delay_ms = orbit.rtt_ms / 2 - GROUND_MS - FRAME_MS / 2
-    latency_ms = REQUEST_PERIOD_MS / 2 + 2 * delay_ms
-    satellite = link(
-        ("gateway", "terminal"),
-        {"forward": f"{FORWARD_MBPS:g} Mbit/s", "backward": f"{RETURN_MBPS:g} Mbit/s"},
-        delay_ms,
+    carrier = link(
+        ("gateway", "hub"),
+        {"forward": f"{FORWARD_MBPS:g} Mbit/s", "backward": "1 Gbit/s"},
+        0.0,
         queue=QUEUE,
-        loss=loss_percent / 100,
+        loss={"forward": 1 - (1 - loss_percent / 100) ** PIECES, "backward": loss_percent / 100},
         fade={"forward": FADE},
-        on_demand={"backward": {**ASSIGNED, "latency": f"{latency_ms:g} ms"}},
     )
+    beam = {
+        "kind": "rcs2",
+        "name": "beam",
+        "gateway": "hub",
+        "frame": f"{SUPERFRAME_MS:g} ms",
+        "carriers": 1,
+        "slots": SLOTS,
+        "contention_slots": 0,
+        "request_size": f"{REQUEST_B} B",
+        "rate_period": f"{REQUEST_PERIOD_S:g} s",
+        "rate_spread": f"{SPREAD_MS:g} ms",
+        "rate_timeout": f"{REQUEST_PERIOD_S + SUPERFRAME_MS / 1e3:g} s",
+        "delay": f"{orbit.rtt_ms / 2 - GROUND_MS - (FRAME_MS + RETURN_MS) / 2:g} ms",
+        "slot_payload": f"{SLOT_B} B",
+        "terminal_queue": 6000,
+        "forward_rate": "1 Gbit/s",
+        **ASSIGNED,
+    }
     content: dict[str, Any] = {
         "name": "kosek",
         "duration": f"{length_s:g} s",
-        "defaults": {"tcp": {"profile": "linux", "congestion": "cubic"}},
+        "defaults": {"tcp": {"profile": "linux", "congestion": "newreno"}},
         "links": [
             link(("server", "gateway"), "1 Gbit/s", GROUND_MS),
-            satellite,
+            carrier,
             link(("terminal", "client"), "1 Gbit/s", 0.0),
         ],
+        "media": [beam],
+        "nodes": [{"name": "hub"}, {"name": "terminal"}],
         "flows": [{"name": "page", "from": "server", "to": "client", "traffic": dict(traffic)}],
         "record": {"trace": "off", "queue": "off", "drops": False},
     }
@@ -109,13 +140,14 @@ def download(size: int, loss_percent: float, *, pep: bool, length_s: float) -> d
 def loaded(result: ll.Result) -> Values:
     """Returns the load time of the page, and when its document was requested and complete, in s.
 
-    A page that is not complete at the end of the run has the length of the run.
+    A page that is not complete at the end of the run has the time of a complete run.
     """
     times = result.responses["duration_s"].to_list()
+    begin = result.summary["flows"][0]["start_s"]
     objects = result.objects
     first = objects.filter(objects["object"].is_in(["index", "document1"]))
-    document = first["end_s"].to_list() or [LONGEST_S]
-    start = first["start_s"].to_list() or [LONGEST_S]
+    document = (first["end_s"] - begin).to_list() or [LONGEST_S]
+    start = (first["start_s"] - begin).to_list() or [LONGEST_S]
     return {"load_s": times[0] if times else LONGEST_S, "document_s": document[0], "set_up_s": start[0]}
 
 
@@ -160,15 +192,8 @@ def _proxies(**keys: Any) -> Change:
 
 def _loss(factor: float) -> Change:
     def change(content: dict[str, Any]) -> None:
-        content["links"][1]["loss"] *= factor
-
-    return change
-
-
-def _all(*changes: Change) -> Change:
-    def change(content: dict[str, Any]) -> None:
-        for one in changes:
-            one(content)
+        loss = content["links"][1]["loss"]
+        loss.update({side: value * factor for side, value in loss.items()})
 
     return change
 
@@ -177,46 +202,37 @@ def _symbol_rate(content: dict[str, Any]) -> None:
     content["links"][1]["fade"] = {"forward": FADE | {"symbol_rate": "40 MBd"}}
 
 
-def _delay(content: dict[str, Any], more_ms: float) -> None:
-    ms = float(content["links"][1]["delay"].removesuffix(" ms"))
-    content["links"][1]["delay"] = f"{ms + more_ms:g} ms"
-
-
 def _packets(content: dict[str, Any]) -> None:
     """Sends and loses packets instead of frames."""
     del content["links"][1]["fade"]
-    _delay(content, FRAME_MS / 2)
+    content["links"][1]["delay"] = {"forward": f"{FRAME_MS:g} ms", "backward": "0 ms"}
 
 
-def _superframes(content: dict[str, Any]) -> None:
-    """Sends packets every 10 ms forward, and every 26.5 ms return at any rate."""
-    _packets(content)
-    _unassigned(content)
-    # On average half a frame, which the measured round trip contains.
-    content["links"][1]["aggregate"] = {"forward": {"interval": "10 ms"}, "backward": {"interval": "26.5 ms"}}
-    _delay(content, -9.125)
+def _whole_frames(content: dict[str, Any]) -> None:
+    """Loses a frame with the printed probability, as if one packet of IP carried it."""
+    content["links"][1]["loss"]["forward"] = content["links"][1]["loss"]["backward"]
 
 
-def _fragments(content: dict[str, Any]) -> None:
-    """Loses frames with either of two packets of IP. OpenSAND sends a frame of 2 kB as one datagram."""
+def _bursts(content: dict[str, Any]) -> None:
+    """Loses a packet on the return link with any of three frames."""
     loss = content["links"][1]["loss"]
-    content["links"][1]["loss"] = {"forward": 1 - (1 - loss) ** 2, "backward": loss}
+    loss["backward"] = 1 - (1 - loss["backward"]) ** 3
 
 
-def _unassigned(content: dict[str, Any]) -> None:
-    """Lets the terminal send at the rate of its carrier."""
-    del content["links"][1]["on_demand"]
+def _beam(**keys: Any) -> Change:
+    """Returns the change of the return link; ``None`` removes a key."""
+
+    def change(content: dict[str, Any]) -> None:
+        (beam,) = content["media"]
+        beam.update(keys)
+        for key in [key for key, value in keys.items() if value is None]:
+            del beam[key]
+
+    return change
 
 
-def _constant(content: dict[str, Any]) -> None:
-    """Leaves the terminal its constant assignment only."""
-    content["links"][1]["on_demand"]["backward"]["max_rate"] = ASSIGNED["constant"]
-
-
-def _early(content: dict[str, Any]) -> None:
-    """Grants a request after a round trip."""
-    needs = content["links"][1]["on_demand"]["backward"]
-    needs["latency"] = f"{float(needs['latency'].removesuffix(' ms')) - REQUEST_PERIOD_MS / 2:g} ms"
+unassigned = _beam(constant=f"{RETURN_MBPS - 0.1:g} Mbit/s", rate_based=None, rate_period=None)
+"""Lets the terminal send at the rate of its carrier."""
 
 
 SWITCHES: dict[str, Change] = {
@@ -227,15 +243,16 @@ SWITCHES: dict[str, Change] = {
     "images as early as documents": traffic_keys(priorities=False),
     "server time 50 ms": traffic_keys(file=f"{HERE}/kepler-slow.json"),
     "30 objects": traffic_keys(file=f"{HERE}/kepler-30.json"),
-    "Reno at the ends": _ends(congestion="newreno"),
+    "CUBIC at the ends": _ends(congestion="cubic"),
     "initial window 20": _ends(initial_window=20),
     "windows kept when idle": _ends(idle_restart="off"),
     "40 MBd": _symbol_rate,
     "packets instead of frames": _packets,
-    "packets in frames of 10 and 26.5 ms": _superframes,
-    "return link of 8.3 Mbit/s": _unassigned,
-    "return link of 100 kbit/s": _constant,
-    "grants after a round trip": _early,
+    "return link of 8.3 Mbit/s": unassigned,
+    "return link of 100 kbit/s": _beam(rate_based=None, rate_period=None),
+    "a request of a rate per round trip": _beam(rate_period=None),
+    "a rate that sends in a round trip": _beam(rate_spread=None),
+    "requests by volume": _beam(rate_based=None, rate_period=None, volume_based=True),
 }
 PEP_SWITCHES: dict[str, Change] = {
     "PEP buffers of 64 kB": _proxies(buffer="64 kB"),
@@ -244,22 +261,30 @@ PEP_SWITCHES: dict[str, Change] = {
     "CUBIC in PEPs": _proxies(congestion="cubic"),
 }
 LOSS_SWITCHES: dict[str, Change] = {
-    "two IP packets per frame": _fragments,
-    "two IP packets per frame and Reno at the ends": _all(_fragments, _ends(congestion="newreno")),
+    "one IP packet per frame": _whole_frames,
+    "three frames per packet return": _bursts,
     "losses × 4": _loss(4),
 }
-"""netem drops the IP packets that carry frames. OpenSAND 5.2 sends a frame, of up to 2001 B with QPSK 1/4 and without
-padding, as one datagram of UDP, which IP splits over a link with an MTU of 1500 B."""
+"""Changes of lossy paths."""
 DOWNLOAD_SWITCHES = (
-    "Reno at the ends",
+    "CUBIC at the ends",
     "initial window 20",
     "40 MBd",
     "packets instead of frames",
-    "packets in frames of 10 and 26.5 ms",
     "return link of 8.3 Mbit/s",
     "return link of 100 kbit/s",
-    "grants after a round trip",
+    "a request of a rate per round trip",
+    "a rate that sends in a round trip",
+    "requests by volume",
 )
+
+
+def started(content: Mapping[str, Any], part: float) -> dict[str, Any]:
+    """Returns a scenario whose flow starts in this part of a request period. The run ends as much later."""
+    (flow,) = content["flows"]
+    length_s = float(content["duration"].removesuffix(" s"))
+    start_s = part * REQUEST_PERIOD_S
+    return {**content, "duration": f"{length_s + start_s:g} s", "flows": [{**flow, "start": f"{start_s:g} s"}]}
 
 
 def switched(content: Mapping[str, Any], change: Change) -> dict[str, Any]:
