@@ -19,7 +19,7 @@ from typing import Any
 
 from aioquic.quic import crypto
 from aioquic.quic.configuration import QuicConfiguration
-from aioquic.quic.connection import QuicConnection
+from aioquic.quic.connection import END_STATES, QuicConnection
 from aioquic.quic.events import StreamDataReceived
 from aioquic.quic.packet import decode_packet_number
 from cryptography import x509
@@ -31,8 +31,13 @@ HEADERS = 28
 """Bytes of UDP and IPv4 headers."""
 CLIENT, SERVER = 0, 1
 ADDRESSES = [("10.0.0.1", 4433), ("10.0.0.2", 4433)]
-SPIN = 1_000
-"""Nanoseconds that pass when a timer expires again at the same instant."""
+CERTIFICATE = 350
+"""Bytes of a certificate without padding, roughly."""
+
+
+def nanoseconds(time: float) -> int:
+    """Returns the first instant of the clock after ``time`` in seconds."""
+    return int(time * 1e9) + 1
 
 
 def remove_protection() -> None:
@@ -54,14 +59,15 @@ def remove_protection() -> None:
     QuicConnection._replenish_connection_ids = lambda self: None
 
 
-def certificate() -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """Returns a self-signed certificate and its key."""
+def certificate(size: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """Returns a self-signed certificate of about ``size`` bytes and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "server")])
     start = datetime.datetime(2026, 1, 1)
     builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
     builder = builder.serial_number(1).not_valid_before(start).not_valid_after(start + datetime.timedelta(days=36500))
-    return builder.sign(key, hashes.SHA256()), key
+    padding = x509.UnrecognizedExtension(x509.ObjectIdentifier("1.3.6.1.4.1.11129.99"), bytes(size - CERTIFICATE))
+    return builder.add_extension(padding, critical=False).sign(key, hashes.SHA256()), key
 
 
 class Run:
@@ -70,7 +76,7 @@ class Run:
     def __init__(self, pattern: dict[str, Any], chain: tuple[x509.Certificate, ec.EllipticCurvePrivateKey]) -> None:
         self.pattern = pattern
         self.now = 0
-        self.free, self.sent = [0, 0], [0, 0]
+        self.free, self.sent, self.flushed = [0, 0], [0, 0], [-1, -1]
         self.queue: list[tuple[int, int, int, bytes]] = []
         self.serial = 0
         self.log: list[list[Any]] = []
@@ -113,6 +119,7 @@ class Run:
         self.handle_events(index)
         end = self.ends[index]
         assert end is not None
+        self.flushed[index] = self.now
         for data, _ in end.datagrams_to_send(now=self.clock()):
             self.send(index, data)
 
@@ -139,9 +146,20 @@ class Run:
         heapq.heappush(self.queue, (arrival, self.serial, to, data))
 
     def timer(self, index: int) -> int | None:
+        """Returns the next timer of an end.
+
+        ``get_timer`` also returns timers of acknowledgements and of the pacer that have passed, and that cannot send
+        because of the window or the amplification limit. They change nothing, and are left out.
+        """
         end = self.ends[index]
-        time = end.get_timer() if end is not None else None
-        return None if time is None else max(int(time * 1e9) + 1, self.now)
+        if end is None or end.get_timer() is None:
+            return None
+        times = [end._close_at]
+        if end._state not in END_STATES:
+            waiting = [space.ack_at for space in end._loss.spaces] + [end._pacing_at]
+            times += [time for time in waiting if time is not None and nanoseconds(time) > self.flushed[index]]
+            times.append(end._loss_at)
+        return min(max(nanoseconds(time), self.now) for time in times if time is not None)
 
     def run(self) -> None:
         client = self.ends[CLIENT]
@@ -151,15 +169,14 @@ class Run:
         client.connect(ADDRESSES[SERVER], now=0.0)
         client.send_stream_data(0, bytes(self.pattern["request"]), end_stream=True)
         self.flush(CLIENT)
-        end, at_once, is_done = self.pattern["end_ms"] * 1_000_000, 0, False
+        end, is_done = self.pattern["end_ms"] * 1_000_000, False
         while True:
             timers = [self.timer(CLIENT), self.timer(SERVER)]
             arrival = self.queue[0][0] if self.queue else None
             times = [time for time in (*timers, arrival) if time is not None]
             if not times or min(times) > end:
                 return
-            at_once = at_once + 1 if min(times) <= self.now else 0
-            self.now = max(self.now + (SPIN if at_once > 20 else 0), min(times))
+            self.now = max(self.now, min(times))
             if arrival is not None and arrival <= self.now:
                 _, _, to, data = heapq.heappop(self.queue)
                 self.deliver(to, data)
@@ -178,11 +195,15 @@ class Run:
 def main() -> None:
     patterns = json.loads(Path(sys.argv[1]).read_text())
     remove_protection()
-    chain = certificate()
+    chains = {size: certificate(size) for size in sorted({pattern["certificate"] for pattern in patterns})}
     with Path(sys.argv[2]).open("w") as out:
         for pattern in patterns:
-            run = Run(pattern, chain)
-            run.run()
+            run = Run(pattern, chains[pattern["certificate"]])
+            try:
+                run.run()
+            except (IndexError, AssertionError, BufferError) as error:
+                print(pattern["class"], pattern["seed"], repr(error), file=sys.stderr)
+                raise
             out.write(json.dumps(run.log) + "\n")
 
 

@@ -26,12 +26,11 @@ struct Monitor {
 
 impl Monitor {
     /// Adds a sample. Returns true if slow start has to end.
-    fn rises(&mut self, now: Instant, rtt: Duration) -> bool {
-        let now = now.as_secs_f64();
+    fn rises(&mut self, now: f64, rtt: f64) -> bool {
         if now <= self.time + 0.001 {
             return false;
         }
-        self.samples[self.count % SAMPLES] = rtt.as_secs_f64();
+        self.samples[self.count % SAMPLES] = rtt;
         self.count += 1;
         self.time = now;
         if self.count < SAMPLES {
@@ -59,8 +58,9 @@ struct Cubic {
     k: f64,
     w_max: u64,
     w_est: u64,
-    epoch: Instant,
-    rtt: Duration,
+    /// Start of congestion avoidance, and the last round-trip sample, in seconds.
+    epoch: f64,
+    rtt: f64,
     is_first: bool,
     starts: bool,
     last_ack: Option<Instant>,
@@ -87,8 +87,8 @@ impl AioquicWindow {
             k: 0.0,
             w_max: window,
             w_est: 0,
-            epoch: Instant::ZERO,
-            rtt: Duration::from_millis(20),
+            epoch: 0.0,
+            rtt: 0.02,
             is_first: true,
             starts: false,
             last_ack: None,
@@ -105,7 +105,7 @@ impl AioquicWindow {
         }
         if cubic.is_first || cubic.starts {
             (cubic.is_first, cubic.starts) = (false, false);
-            (cubic.epoch, cubic.w_est) = (now, self.window);
+            (cubic.epoch, cubic.w_est) = (now.as_secs_f64(), self.window);
             let missing = cubic.w_max as f64 - self.window as f64;
             cubic.k = libm::cbrt(missing / self.datagram as f64 / C);
         }
@@ -115,8 +115,8 @@ impl AioquicWindow {
             let ahead = time - cubic.k;
             (C * (ahead * ahead * ahead) + cubic.w_max as f64 / size) * size
         };
-        let time = now.since(cubic.epoch).as_secs_f64();
-        let target = curve(time + cubic.rtt.as_secs_f64()).trunc().clamp(window, (1.5 * window).trunc());
+        let time = now.as_secs_f64() - cubic.epoch;
+        let target = curve(time + cubic.rtt).trunc().clamp(window, (1.5 * window).trunc());
         self.window = if curve(time).trunc() < cubic.w_est as f64 {
             cubic.w_est
         } else {
@@ -131,12 +131,15 @@ impl PacketWindow for AioquicWindow {
     }
 
     fn packet_sent(&mut self, now: Instant) {
-        let Some(last) = self.cubic.as_ref().and_then(|cubic| cubic.last_ack) else { return };
-        if now.since(last) >= MAX_IDLE {
+        let Some((last, rtt)) = self.cubic.as_ref().and_then(|cubic| Some((cubic.last_ack?, cubic.rtt))) else {
+            return;
+        };
+        // The packet sent at time 0 counts as none.
+        if last != Instant::ZERO && now.since(last) >= MAX_IDLE {
             let mut fresh = Self::new(true, 10 * self.datagram, self.datagram);
             (fresh.recovery_start, fresh.monitor) = (self.recovery_start, std::mem::take(&mut self.monitor));
             if let Some(cubic) = &mut fresh.cubic {
-                cubic.last_ack = Some(last);
+                (cubic.last_ack, cubic.rtt) = (Some(last), rtt);
             }
             *self = fresh;
         }
@@ -160,7 +163,7 @@ impl PacketWindow for AioquicWindow {
         }
     }
 
-    fn sampled(&mut self, now: Instant, rtt: Duration) {
+    fn sampled(&mut self, now: f64, rtt: f64) {
         if let Some(cubic) = &mut self.cubic {
             cubic.rtt = rtt;
         }
@@ -221,12 +224,12 @@ mod tests {
     #[test]
     fn slow_start_ends_after_five_samples_above_the_minimum() {
         let mut window = AioquicWindow::new(false, 12_000, 1_200);
-        (0..5).for_each(|index| window.sampled(at(100 + 10 * index), RTT));
+        (0..5).for_each(|index| window.sampled(0.1 + 0.01 * f64::from(index), 0.1));
         assert_eq!(window.ssthresh, u64::MAX);
         // The minimum of the last five has to be a quarter above: four samples pass before it rises.
         for index in 0..9 {
             assert_eq!(window.ssthresh, u64::MAX, "{index}");
-            window.sampled(at(200 + 10 * index), Duration::from_millis(130));
+            window.sampled(0.2 + 0.01 * f64::from(index), 0.13);
         }
         assert_eq!(window.ssthresh, 12_000);
     }

@@ -44,6 +44,8 @@ pub struct Credit {
     consumed: u64,
     /// Consumed bytes, or received ones for aioquic and picoquic, that make the next update due.
     due_at: u64,
+    /// Limit in the last frame, if limits are reviewed when packets are built.
+    announced: Option<u64>,
 }
 
 /// Largest limit, which counts as unlimited.
@@ -52,15 +54,46 @@ pub const UNLIMITED: u64 = crate::varint::MAX;
 impl Credit {
     /// Creates a credit of `window` bytes.
     pub fn new(window: u64, tuning: Tuning) -> Self {
-        let mut credit =
-            Self { limit: window.min(UNLIMITED), window, tuning, updated: None, consumed: 0, due_at: u64::MAX };
+        let mut credit = Self {
+            limit: window.min(UNLIMITED),
+            window,
+            tuning,
+            updated: None,
+            consumed: 0,
+            due_at: u64::MAX,
+            announced: None,
+        };
         credit.plan();
         credit
+    }
+
+    /// Makes limits rise when packets are built, not when data arrives.
+    pub(crate) fn review_later(&mut self) {
+        (self.announced, self.due_at) = (Some(self.limit), u64::MAX);
+    }
+
+    /// Doubles the limit once if more than half of it is used. Returns the limit if no frame has announced it.
+    pub(crate) fn review(&mut self, received: u64) -> Option<u64> {
+        if received * 2 > self.limit {
+            self.limit = (self.limit * 2).min(UNLIMITED);
+        }
+        Some(self.limit).filter(|limit| self.announced != Some(*limit))
+    }
+
+    /// Notes that a frame announces the limit.
+    pub(crate) fn announce(&mut self) {
+        self.announced = Some(self.limit);
+    }
+
+    /// Notes that a frame with the limit was lost.
+    pub(crate) fn forget_announcement(&mut self) {
+        self.announced = Some(0);
     }
 
     /// Determines when the next update is due.
     fn plan(&mut self) {
         self.due_at = match self.tuning {
+            _ if self.announced.is_some() => u64::MAX,
             _ if self.limit >= UNLIMITED => u64::MAX,
             Tuning::Fixed(parts) => (self.limit + (self.window / parts).max(1)).saturating_sub(self.window),
             Tuning::Quiche(_) => (self.limit + 1).saturating_sub(self.window / 2),

@@ -1,6 +1,6 @@
 //! The handshake messages of a packet number space: two byte streams without flow control (RFC 9000 §7.5).
 
-use crate::ranges::RangeSet;
+use crate::ranges::{Range, RangeSet};
 use crate::varint;
 use std::collections::VecDeque;
 
@@ -57,6 +57,28 @@ impl Crypto {
         self.missing.remove(offset, offset + len);
         self.next = self.next.max(offset + len);
         Some((offset, len as u16))
+    }
+
+    /// Returns the first bytes that wait, lost ones and new ones behind them together; the end of all if none wait.
+    pub(crate) fn waiting(&self) -> Range {
+        let new = Range { start: self.next, end: self.total };
+        match self.missing.first() {
+            Some(first) if first.end == new.start => Range { start: first.start, end: new.end },
+            Some(first) => first,
+            None => new,
+        }
+    }
+
+    /// Takes up to `max` of the bytes of [`Self::waiting`].
+    pub(crate) fn take_waiting(&mut self, max: u64) -> Option<(u64, u16)> {
+        let Range { start, end } = self.waiting();
+        let end = end.min(start + max);
+        if start >= end {
+            return None;
+        }
+        self.missing.remove(start, end);
+        self.next = self.next.max(end);
+        Some((start, (end - start) as u16))
     }
 
     pub(crate) fn acknowledged(&mut self, offset: u64, len: u16) {

@@ -65,14 +65,17 @@ pub struct Details {
     /// Whether handshake data waits while early data fills the window. It can block a connection for ever, so the
     /// profile of quinn, which does it, leaves it out.
     pub stalls_handshakes: bool,
+    /// Whether all datagrams that window and pacer permit are built at once, up to the last byte of the window, with one
+    /// sequence of packet numbers for all spaces.
+    pub flights: bool,
     /// Whether BLOCKED frames are due when the application writes beyond a limit, not when the limit is reached.
     pub early_blocked: bool,
 }
 
 impl Details {
-    /// Returns the choices of aioquic 1.2.0 that decide about throughput; its packets differ in more.
+    /// Returns the choices of aioquic 1.2.0.
     pub fn aioquic() -> Self {
-        Self { windows: Windows::Aioquic, ..Self::default() }
+        Self { windows: Windows::Aioquic, flights: true, ..Self::default() }
     }
 
     /// The choices of quinn-proto 0.11.19.
@@ -99,6 +102,7 @@ impl Details {
         sparse_probes: true,
         trusts_ecn: true,
         stalls_handshakes: false,
+        flights: false,
         early_blocked: true,
     };
 }

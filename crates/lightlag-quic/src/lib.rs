@@ -19,6 +19,7 @@ pub mod credit;
 mod crypto;
 pub mod details;
 pub mod ecn;
+mod flight;
 pub mod frame;
 mod handle;
 pub mod kind;

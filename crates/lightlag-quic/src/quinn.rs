@@ -24,8 +24,8 @@ pub(crate) trait PacketWindow: CongestionControl {
     /// Notes an acknowledged packet. `limited`: whether the application limits the sender.
     fn packet_acked(&mut self, now: Instant, sent: Instant, bytes: u64, limited: bool, srtt: Duration);
 
-    /// Notes a round-trip sample.
-    fn sampled(&mut self, _now: Instant, _rtt: Duration) {}
+    /// Notes a round-trip sample; both times are in seconds.
+    fn sampled(&mut self, _now: f64, _rtt: f64) {}
 
     /// Reacts to a loss or a mark of a packet that was sent at `sent`, with `in_flight` bytes still in flight. Returns
     /// false if the packet belongs to the last episode.

@@ -67,6 +67,12 @@ impl Rtt {
         self.smoothed = mean(self.smoothed, 7, adjusted);
     }
 
+    /// Takes over an estimate in seconds: the latest sample, SRTT, RTTVAR and the minimum.
+    pub(crate) fn copy(&mut self, now: Instant, values: [f64; 4]) {
+        [self.latest, self.smoothed, self.variance, self.min] = values.map(Duration::from_secs_f64);
+        self.first_sample = self.first_sample.or(Some(now));
+    }
+
     /// Restarts min_rtt with the next sample, after persistent congestion (RFC 9002 §5.2).
     pub fn forget_min(&mut self) {
         self.min = self.latest;

@@ -3,6 +3,7 @@
 //! Acknowledgements repeat old ranges, so each one is compared with the *holes*: the intervals of unacknowledged
 //! numbers. The work per acknowledgement then grows with the number of holes, not with the window.
 
+use crate::connection::FrameLists;
 use crate::ranges::Range;
 use lightlag_core::{Instant, Ring};
 
@@ -88,6 +89,9 @@ pub struct SentPacket {
     /// State and properties.
     pub flags: SentFlags,
 }
+
+/// Number of packets beyond which an endpoint that sends flights forgets old acknowledgements.
+const MAX_KEPT: usize = 4_096;
 
 /// The sent packets of a space.
 #[derive(Debug, Default)]
@@ -365,6 +369,33 @@ impl Sent {
                 }
                 self.holes.remove(0);
             }
+        }
+    }
+
+    /// Removes packets from the front that are acknowledged, lost or skipped, and beyond [`MAX_KEPT`] also those that
+    /// were never in flight.
+    pub(crate) fn trim_settled(&mut self, lists: &mut FrameLists) {
+        let settled = SentFlags::ACKED.with(SentFlags::LOST).with(SentFlags::SKIPPED);
+        while let Some(front) = self.ring.front() {
+            let flags = front.flags;
+            let is_old = self.ring.len() > MAX_KEPT && !flags.has(SentFlags::IN_FLIGHT);
+            if !flags.any(settled) && !is_old {
+                break;
+            }
+            self.odd -= u32::from(flags.any(SentFlags::ODD) || !flags.has(SentFlags::IN_FLIGHT));
+            if front.frames != NO_FRAMES {
+                lists.free(front.frames);
+            }
+            self.ring.pass();
+            self.first += 1;
+        }
+        self.resolved = self.resolved.max(self.first);
+        while let Some(hole) = self.holes.first_mut().filter(|hole| hole.start < self.first) {
+            if hole.end > self.first {
+                hole.start = self.first;
+                break;
+            }
+            self.holes.remove(0);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Comparison with the logs of `aioquic_run.py`.
 
-use crate::compare::{compare, line};
+use crate::compare::{Outcome, compare, line};
 use crate::examples::times;
 use crate::lightlag::Lightlag;
 use crate::network::{CLIENT, Logged, Progress, SERVER, run};
@@ -90,6 +90,19 @@ fn ours(pattern: &Pattern, theirs: &[Logged]) -> Vec<Logged> {
     let mut ours = run(&mut Lightlag::with_sizes(pattern, Profile::Aioquic, config), pattern, &[]);
     ours.iter_mut().for_each(|logged| logged.progress.lost = 0);
     ours
+}
+
+/// Compares all patterns with their logs.
+pub fn outcomes(patterns: &str, logs: &str) -> Vec<(Pattern, Outcome)> {
+    let patterns: Vec<Pattern> = serde_json::from_str(patterns).expect("patterns");
+    let pairs = patterns.into_iter().zip(logs.lines());
+    pairs
+        .map(|(pattern, line)| {
+            let theirs = read(line);
+            let outcome = compare(&ours(&pattern, &theirs), &theirs);
+            (pattern, outcome)
+        })
+        .collect()
 }
 
 /// Compares the times of the transfers.

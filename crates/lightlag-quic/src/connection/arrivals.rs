@@ -49,6 +49,7 @@ impl Connection {
                 self.handshake.received -= crate::contents::TAG;
             }
         }
+        self.flight_due();
         let was_blocked = self.config.details.loose_amplification && self.amplification_room() == 0;
         let mut is_processed = false;
         for view in contents.iter() {
@@ -69,6 +70,7 @@ impl Connection {
                     }
                     continue;
                 }
+                _ if self.flights.is_some() && self.is_short_initial(&view, size) => break,
                 _ => {
                     let part_is_processed = self.handle_part(now, &view, ecn, packet);
                     is_processed |= part_is_processed;
@@ -112,6 +114,9 @@ impl Connection {
                 return false;
             }
             self.path = packet.path();
+        }
+        if self.flights.is_some() {
+            return self.handle_flight_part(now, id, view, packet);
         }
         let has_keys = match part.kind {
             Kind::ZeroRtt => {
@@ -170,6 +175,11 @@ impl Connection {
         true
     }
 
+    /// Returns true if a datagram of `size` bytes is too short for an Initial packet of a client (RFC 9000 §14.1).
+    fn is_short_initial(&self, view: &PartView<'_>, size: u32) -> bool {
+        self.side == Side::Server && view.part.kind == Kind::Initial && size < u32::from(crate::config::MIN_DATAGRAM)
+    }
+
     /// RFC 9000 §17.4: the server copies the spin bit, the client inverts it.
     #[inline(always)]
     pub(super) fn copy_spin(&mut self, spin: bool) {
@@ -219,7 +229,7 @@ impl Connection {
     }
 
     #[inline]
-    fn handle_frames(&mut self, now: Instant, id: SpaceId, view: &PartView<'_>) -> Result<(), u64> {
+    pub(super) fn handle_frames(&mut self, now: Instant, id: SpaceId, view: &PartView<'_>) -> Result<(), u64> {
         if let Some(ack) = &view.part.ack {
             self.handle_ack(now, id, ack, view.ranges)?;
         }
@@ -238,8 +248,15 @@ impl Connection {
             }
             Frame::Padding(_) | Frame::Ping => {}
             Frame::Crypto { offset, len } => {
-                self.spaces[id as usize].crypto.arrived(offset, len);
+                let crypto = &mut self.spaces[id as usize].crypto;
+                let before = crypto.in_order();
+                crypto.arrived(offset, len);
+                let is_known = crypto.in_order() == before;
                 self.advance_handshake(now, id);
+                if is_known && self.flights.is_some() && self.side == Side::Server && id == SpaceId::Initial {
+                    // The client has not received this end's handshake data.
+                    self.repeat_crypto_early(now);
+                }
             }
             Frame::MaxData(limit) => self.streams.raise_limit(limit),
             Frame::MaxStreamData { stream, limit } => self.streams.raise_stream_limit(stream, limit),

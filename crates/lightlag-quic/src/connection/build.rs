@@ -67,6 +67,9 @@ impl Connection {
             State::Idle if self.handshake.retry_due => return Some(self.retry(arena)),
             _ => return None,
         }
+        if self.flights.is_some() {
+            return self.poll_flight(now, arena);
+        }
         self.pacing_timer = Instant::MAX;
         if self.mtu_is_due()
             && let Some(packet) = self.poll_mtu(now, arena)
@@ -529,7 +532,7 @@ impl Connection {
 
     /// Stores the frames that a loss makes due for retransmission, without the first STREAM frame.
     #[cold]
-    fn list_frames(&mut self, frames: &[Frame]) -> u32 {
+    pub(super) fn list_frames(&mut self, frames: &[Frame]) -> u32 {
         let mut has_stream = false;
         self.lists.add(frames.iter().copied().filter(|frame| match frame {
             Frame::Stream { .. } => std::mem::replace(&mut has_stream, true),

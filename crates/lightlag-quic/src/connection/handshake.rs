@@ -225,6 +225,9 @@ impl Connection {
             }
         }
         self.in_flight -= space.sent.discard();
+        if let Some(flights) = &mut self.flights {
+            flights.discard(id as usize);
+        }
         // The rest, with its memory, is dropped.
         self.spaces[id as usize] = Space { sent: space.sent, ..Space::discarded() };
         if !self.config.details.keeps_backoff {

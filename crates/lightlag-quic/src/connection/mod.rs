@@ -10,6 +10,7 @@ mod build;
 mod closing;
 mod codes;
 mod endpoint;
+mod flights;
 mod frequency;
 mod handshake;
 mod ids;
@@ -28,6 +29,7 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::details::Details;
 use crate::ecn::Ecn;
+use crate::flight::Flights;
 use crate::frame::Direction;
 use crate::kind::SpaceId;
 use crate::ranges::Range;
@@ -38,11 +40,13 @@ use crate::streams::{PeerLimits, Side, Streams};
 use lightlag_control::congestion::{CongestionControl, Needs};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_transport::{Failure, Integral, Limit, Limited};
-use space::{FrameLists, Keys, Spaces};
+use space::{Keys, Spaces};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use codes as code;
 pub use handshake::EarlyData;
+pub(crate) use space::FrameLists;
 
 /// Transport parameters of the peer, which its first handshake message carries (RFC 9000 §18.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -205,6 +209,8 @@ pub struct Connection {
     /// Packets carry an ACK frame after their frames since this time.
     next_bundle: Instant,
     newly: Vec<Range>,
+    /// State of an endpoint that sends flights.
+    flights: Option<Box<Flights>>,
     spin: bool,
     /// Whether the spin bit is used on this connection.
     spins: bool,
@@ -299,6 +305,7 @@ impl Connection {
             after_sample: None,
             next_bundle: Instant::MAX,
             newly: Vec::new(),
+            flights: None,
             spin: false,
             spins: true,
             path: 0,
@@ -331,6 +338,7 @@ impl Connection {
         if connection.config.details.acks_wait {
             connection.spaces[SpaceId::Application as usize].received.wait();
         }
+        connection.choose_flights();
         connection.choose_spin(seed);
         connection.set_idle_limit();
         connection.plan_skip(0);
@@ -344,6 +352,7 @@ impl Connection {
     pub fn with_congestion(mut self, algorithm: Box<dyn CongestionControl>, needs: Needs) -> Self {
         self.control = Control::with_algorithm(&self.config, algorithm, needs, self.control.seed);
         self.control_is_custom = true;
+        self.choose_flights();
         self
     }
 
@@ -354,6 +363,7 @@ impl Connection {
     pub fn with_several_streams(mut self) -> Self {
         self.streams = Streams::new(self.side, &self.config);
         self.streams.serve_several();
+        self.choose_flights();
         self
     }
 
@@ -452,18 +462,21 @@ impl Connection {
     /// Appends `bytes` to a stream; [`u64::MAX`] means endless data.
     pub fn write_stream(&mut self, id: u64, bytes: u64) {
         self.streams.write(id, bytes);
+        self.flight_due();
         self.judge_supply();
     }
 
     /// Finishes a stream after the bytes written so far.
     pub fn finish_stream(&mut self, id: u64) {
         self.streams.finish(id);
+        self.flight_due();
     }
 
     /// Resets a stream with an error code of the application.
     pub fn reset_stream(&mut self, id: u64, code: u64) {
         self.streams.reset(id, code);
         self.is_extra_due = true;
+        self.flight_due();
     }
 
     /// Sets the priority of a stream. Higher ones are sent first; `incremental` streams take turns.
@@ -487,6 +500,7 @@ impl Connection {
         let fits = self.knows_peer && frame <= max && frame + 64 <= u64::from(self.datagram);
         if fits {
             self.datagrams.push_back(bytes);
+            self.flight_due();
             self.is_extra_due = true;
         }
         fits
@@ -500,6 +514,7 @@ impl Connection {
     /// Queues a PING frame in the application space.
     pub fn ping(&mut self) {
         self.spaces[SpaceId::Application as usize].frames.push(crate::frame::Frame::Ping);
+        self.flight_due();
         self.is_extra_due = true;
     }
 

@@ -22,7 +22,7 @@ pub(super) enum Requeue {
 
 /// Returns the stream data in the fields of a sent packet.
 #[inline(always)]
-fn chunk_of(packet: &SentPacket) -> Option<Chunk> {
+pub(super) fn chunk_of(packet: &SentPacket) -> Option<Chunk> {
     packet.flags.has(SentFlags::STREAM).then(|| Chunk {
         stream: packet.stream.into(),
         offset: packet.offset,
@@ -43,6 +43,9 @@ impl Connection {
         ranges: &[Range],
     ) -> Result<(), u64> {
         let index = id as usize;
+        if self.flights.is_some() {
+            return self.handle_flight_ack(now, id, ack, ranges);
+        }
         if id == SpaceId::Application
             && self.is_plain()
             && let Some(count) = ranges.first().and_then(|top| self.spaces[index].sent.oldest(*top))

@@ -25,6 +25,7 @@ impl Connection {
             .min(self.idle_deadline)
             .min(self.closing.until)
             .min(self.rare_timer);
+        let earliest = if self.flights.is_some() { earliest.min(self.flight_timer()) } else { earliest };
         Some(earliest).filter(|earliest| *earliest != Instant::MAX)
     }
 
@@ -47,6 +48,9 @@ impl Connection {
         if is_due(self.rare_timer) {
             self.rare_timer_fired(now);
         }
+        if self.flights.is_some() {
+            return self.handle_flight_timers(now);
+        }
         let received = &mut self.spaces[SpaceId::Application as usize].received;
         if is_due(received.timer()) {
             received.timer_expired();
@@ -63,6 +67,9 @@ impl Connection {
 
     /// Sets the timer for losses and probes (RFC 9002 A.8).
     pub(super) fn set_timers(&mut self, now: Instant) {
+        if self.flights.is_some() {
+            return;
+        }
         self.probe_wait = self.probe_wait();
         self.idle_wait = self.idle_timeout();
         let application = &self.spaces[SpaceId::Application as usize];
@@ -94,6 +101,9 @@ impl Connection {
     /// §10.1).
     #[inline]
     fn idle_timeout(&self) -> Duration {
+        if let Some(least) = self.flight_idle_timeout() {
+            return self.idle_limit.max(least);
+        }
         // RFC 9002 §6.2.1: without max_ack_delay during the handshake.
         let delay = if self.state == State::Complete { self.max_ack_delay() } else { Duration::ZERO };
         self.idle_limit.max((self.rtt.pto() + delay) * 3)

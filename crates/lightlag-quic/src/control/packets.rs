@@ -37,13 +37,41 @@ impl Control {
         }
     }
 
+    /// Reports a packet in flight that is acknowledged for the first time to a window that counts packets, whether it
+    /// elicits acknowledgements or not.
+    pub(crate) fn packet_counted(&mut self, now: Instant, packet: &SentPacket, rtt: &Rtt) {
+        if let Some(packets) = &mut self.packets {
+            packets.packet_acked(now, packet.time, packet.size.into(), self.is_limited, rtt.smoothed());
+        }
+        self.copy_window();
+    }
+
+    /// Reports that packets were lost, the last of them sent at `sent`, with `in_flight` bytes left in flight.
+    pub(crate) fn lost_at(&mut self, now: Instant, sent: Instant, cause: Cause, in_flight: u64) {
+        self.react(now, sent, cause, false, in_flight);
+        self.copy_window();
+    }
+
+    /// Reports the round-trip sample of an acknowledgement, in seconds, to a window that has counted its packets.
+    pub(crate) fn sampled(&mut self, now: f64, rtt: f64) {
+        if let Some(packets) = &mut self.packets {
+            packets.sampled(now, rtt);
+        }
+        self.copy_window();
+    }
+
+    /// Returns true if a window that counts packets decides.
+    pub(crate) fn counts_packets(&self) -> bool {
+        self.packets.is_some()
+    }
+
     /// Reacts to losses and marks with a window that has counted the packets.
     pub(super) fn acknowledged_by_packets(&mut self, now: Instant, delivered: &Delivered, ended: bool) {
         if ended {
             self.phase = Phase::Open;
         }
         if let (Some(packets), Some(rtt)) = (&mut self.packets, delivered.rtt) {
-            packets.sampled(now, rtt);
+            packets.sampled(now.as_secs_f64(), rtt.as_secs_f64());
         }
         let inflight = delivered.inflight;
         if let Some(last) = delivered.last_lost {

@@ -69,6 +69,8 @@ impl Streams {
             }
         };
         match *frame {
+            Frame::MaxData(_) if self.reviews_later => self.announcement_lost(None),
+            Frame::MaxStreamData { stream, .. } if self.reviews_later => self.announcement_lost(Some(stream)),
             Frame::MaxData(_) => self.due.max_data = true,
             Frame::MaxStreamData { stream, .. }
                 if self.receiving.get(stream).is_some_and(|stream| stream.final_size().is_none()) =>

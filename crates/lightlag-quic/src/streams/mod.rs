@@ -1,6 +1,7 @@
 //! The streams of a connection and their credit (RFC 9000 §2 to §4).
 
 mod due;
+mod flight;
 mod map;
 mod receive;
 mod schedule;
@@ -93,6 +94,8 @@ pub struct Streams {
     pub(crate) due: DueFrames,
     roomy: bool,
     early_blocked: bool,
+    /// Whether credit is reviewed when packets are built.
+    reviews_later: bool,
     /// Limit of the connection in the last BLOCKED frame.
     reported_block: Option<u64>,
     /// State of an application with several streams.
@@ -122,6 +125,7 @@ impl Streams {
             due: DueFrames::default(),
             roomy: config.details.roomy_frames,
             early_blocked: config.details.early_blocked,
+            reviews_later: false,
             reported_block: None,
             several: None,
         }
@@ -174,7 +178,10 @@ impl Streams {
             self.sending.add(id, || SendStream::new(limit));
         }
         if id & 2 == 0 || id & 1 != self.side as u64 {
-            let credit = Credit::new(self.flow.stream, self.flow.stream_tuning);
+            let mut credit = Credit::new(self.flow.stream, self.flow.stream_tuning);
+            if self.reviews_later {
+                credit.review_later();
+            }
             self.receiving.add(id, || ReceiveStream::new(credit));
         }
     }

@@ -95,6 +95,15 @@ impl ReceiveStream {
         self.credit.limit()
     }
 
+    /// Returns the highest offset received.
+    pub(super) fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    pub(super) fn credit_mut(&mut self) -> &mut Credit {
+        &mut self.credit
+    }
+
     pub(super) fn window(&self) -> u64 {
         self.credit.window()
     }

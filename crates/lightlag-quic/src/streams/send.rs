@@ -39,15 +39,15 @@ pub(super) enum Blocked {
 /// The sending part of a stream.
 #[derive(Debug)]
 pub struct SendStream {
-    written: u64,
-    next: u64,
-    limit: u64,
+    pub(super) written: u64,
+    pub(super) next: u64,
+    pub(super) limit: u64,
     acked: RangeSet,
-    missing: RangeSet,
-    closing: bool,
-    fin_sent: bool,
+    pub(super) missing: RangeSet,
+    pub(super) closing: bool,
+    pub(super) fin_sent: bool,
     fin_acked: bool,
-    fin_missing: bool,
+    pub(super) fin_missing: bool,
     /// Priority; higher ones are sent first.
     pub priority: i32,
     /// Whether the stream takes turns with others of its priority; `None` leaves it to the connection.

@@ -24,7 +24,16 @@ fn main() {
         }
         [option, file, logs] if option == "--aioquic" => {
             let read = |file: &String| std::fs::read_to_string(file).expect("a file to read");
-            print!("{}", aioquic::table(&read(file), &read(logs)));
+            let outcomes = aioquic::outcomes(&read(file), &read(logs));
+            print!("{}", judge::table(&outcomes));
+            for (index, (pattern, outcome)) in outcomes.iter().enumerate() {
+                if let Some(difference) = &outcome.difference {
+                    println!(
+                        "{index} {} {} ({}): after {} datagrams\n{difference}",
+                        pattern.class, pattern.seed, pattern.congestion, outcome.agreed
+                    );
+                }
+            }
         }
         [option, file, logs, index] if option == "--aioquic" => {
             let read = |file: &String| std::fs::read_to_string(file).expect("a file to read");
