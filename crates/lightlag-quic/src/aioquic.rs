@@ -83,7 +83,7 @@ pub(crate) struct AioquicWindow {
 
 impl AioquicWindow {
     pub(crate) fn new(is_cubic: bool, window: u64, datagram: u64) -> Self {
-        let cubic = is_cubic.then(|| Cubic {
+        let cubic = is_cubic.then_some(Cubic {
             k: 0.0,
             w_max: window,
             w_est: 0,

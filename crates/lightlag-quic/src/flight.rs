@@ -178,6 +178,11 @@ impl Flights {
         }
     }
 
+    /// Forgets the round-trip time, on another path.
+    pub(crate) fn restart(&mut self) {
+        self.rtt = Estimate { min: f64::INFINITY, ..Estimate::default() };
+    }
+
     /// Adapts the pacer to a window, after a round-trip sample or a loss.
     pub(crate) fn set_rate(&mut self, window: u64) {
         if let Some(pacer) = &mut self.pacer {

@@ -122,6 +122,9 @@ impl Connection {
         self.window_was(now, window);
         self.rtt = Rtt::new(self.config.initial_rtt, self.config.variance);
         self.control.restart(now, &self.config, self.control_is_custom, &self.rtt);
+        if let Some(flights) = &mut self.flights {
+            flights.restart();
+        }
         self.ecn.restart();
         self.start_mtu();
         (self.packet_threshold, self.time_threshold) =

@@ -18,8 +18,9 @@ fn main() {
     match &arguments[..] {
         [] => print!("{}", judge::table(&judge::quinn_all(1))),
         [option] if option == "--examples" => print!("{}", examples::table()),
-        [option, file] if option == "--write" => {
-            let patterns = serde_json::to_string(&aioquic::patterns()).expect("patterns as JSON");
+        [option, file, count] if option == "--write" => {
+            let count = count.parse().expect("a number");
+            let patterns = serde_json::to_string(&aioquic::patterns(count)).expect("patterns as JSON");
             std::fs::write(file, patterns).expect("a file to write");
         }
         [option, file, logs] if option == "--aioquic" => {

@@ -21,6 +21,7 @@ pub(super) struct Full;
 /// A packet that is being written.
 struct Open {
     kind: Kind,
+    token: u16,
     header: i64,
     start: i64,
     first_frame: usize,
@@ -98,7 +99,8 @@ impl Builder {
             return Err(Full);
         }
         let (first_frame, first_range) = (self.contents.frames.len(), self.contents.ranges.len());
-        self.open = Some(Open { kind, header, start: self.len, first_frame, first_range, ack: None });
+        let token = if kind == Kind::Initial { lengths.token } else { 0 };
+        self.open = Some(Open { kind, token, header, start: self.len, first_frame, first_range, ack: None });
         self.len += header;
         Ok(())
     }
@@ -182,6 +184,7 @@ impl Builder {
             number_len: NUMBER,
             spin: self.spin && open.kind == Kind::OneRtt,
             size: size as u16,
+            token: open.token,
             ack: open.ack,
             frames,
             ranges: (self.contents.ranges.len() - open.first_range) as u16,

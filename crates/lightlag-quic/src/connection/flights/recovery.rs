@@ -122,8 +122,7 @@ impl Connection {
         let mut newly = std::mem::take(&mut self.newly);
         newly.clear();
         let outcome = self.spaces[index].sent.acknowledge(ranges, &mut newly);
-        let (mut is_eliciting, mut largest) = (false, None);
-        let mut reported = 0;
+        let (mut is_eliciting, mut is_old, mut largest, mut reported) = (false, false, None, 0);
         for number in newly.iter().rev().flat_map(|range| range.start..range.end) {
             let packet = self.spaces[index].sent.get_mut(number);
             if packet.flags.any(SETTLED) {
@@ -133,7 +132,7 @@ impl Connection {
             packet.flags.set(SentFlags::ACKED);
             let packet = *packet;
             is_eliciting |= packet.flags.has(SentFlags::ELICITING);
-            largest = Some((number, packet.time));
+            (largest, is_old) = (Some((number, packet.time)), packet.flags.has(SentFlags::OLD_PATH));
             reported = reported.max(packet.reported);
             if packet.flags.has(SentFlags::IN_FLIGHT) {
                 self.flight_packet_acked(now, id, number, &packet);
@@ -147,7 +146,7 @@ impl Connection {
             self.spaces[index].received.drop_reported(reported.into());
         }
         let Some((largest, sent)) = largest else { return Ok(()) };
-        if largest + 1 == top.end && is_eliciting {
+        if largest + 1 == top.end && is_eliciting && !is_old {
             self.sample_flight(now, ack, sent);
         }
         if self.control.window() != window {
@@ -160,10 +159,11 @@ impl Connection {
     }
 
     fn flight_packet_acked(&mut self, now: Instant, id: SpaceId, number: u64, packet: &SentPacket) {
-        self.control.packet_counted(now, packet, &self.rtt);
-        let space = &mut self.spaces[id as usize];
-        space.sent.leaves_flight(packet.size, packet.flags);
-        self.in_flight -= u64::from(packet.size);
+        if !packet.flags.has(SentFlags::OLD_PATH) {
+            self.control.packet_counted(now, packet, &self.rtt);
+            self.in_flight -= u64::from(packet.size);
+        }
+        self.spaces[id as usize].sent.leaves_flight(packet.size, packet.flags);
         if let Some(chunk) = chunk_of(packet) {
             self.streams.acknowledged(&chunk);
         }
@@ -231,10 +231,12 @@ impl Connection {
                 self.note_loss(now, id, *number, &packet);
             }
             self.spaces[id as usize].sent.lose(*number);
-            self.in_flight -= u64::from(packet.size);
             self.counters.lost += 1;
             self.counters.lost_bytes += u64::from(packet.size);
-            last = Some(packet.time);
+            if !packet.flags.has(SentFlags::OLD_PATH) {
+                self.in_flight -= u64::from(packet.size);
+                last = Some(packet.time);
+            }
             self.requeue(id, &packet, Requeue::Lost);
         }
         let Some(last) = last else { return };

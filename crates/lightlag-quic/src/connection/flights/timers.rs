@@ -45,6 +45,9 @@ impl Connection {
         self.counters.timeouts += 1;
         self.pto_count = self.pto_count.saturating_add(1);
         self.repeat_crypto(now);
+        if self.is_validating() {
+            self.challenge();
+        }
     }
 
     /// Returns the minimum of the idle timeout, three probe timeouts.
