@@ -50,6 +50,9 @@ pub fn table(outcomes: &[(Pattern, Outcome)]) -> String {
     );
     for (class, _) in CLASSES {
         let of_class = || outcomes.iter().filter(|(pattern, _)| pattern.class == class).map(|(_, outcome)| outcome);
+        if of_class().count() == 0 {
+            continue;
+        }
         let agree = of_class().filter(|outcome| outcome.difference.is_none()).count();
         let datagrams: usize = of_class().map(|outcome| outcome.agreed).sum();
         let worst = of_class().map(|outcome| outcome.worst).max().unwrap_or(0);

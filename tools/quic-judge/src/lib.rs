@@ -3,11 +3,13 @@
 //! - [`pattern`]: paths with losses, marks, delays and duplicates at given datagrams, and what is transferred.
 //! - [`network`]: two ends and the path between them; every sent datagram is logged with its frames.
 //! - [`quinn`], [`lightlag`]: ends of quinn-proto, whose cryptography is [`null`], and of lightlag-quic.
+//! - [`aioquic`], [`fixture`]: logs of aioquic, and their stored form.
 //! - [`compare`]: the first difference of two logs.
 
 pub mod aioquic;
 pub mod compare;
 pub mod examples;
+pub mod fixture;
 pub mod judge;
 pub mod lightlag;
 pub mod network;

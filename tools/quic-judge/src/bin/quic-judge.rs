@@ -6,12 +6,28 @@
 //! quic-judge --examples            downloads over a geostationary path
 //! quic-judge --write FILE          write patterns for aioquic_run.py
 //! quic-judge --aioquic FILE LOGS   compare with its logs
-//! quic-judge --aioquic FILE LOGS N both logs of a pattern
+//! quic-judge --aioquic FILE LOGS N both logs of the pattern with index N
+//! quic-judge --pack FILE LOGS OUT  store its logs for the test
 //! quic-judge CLASS                 the first differences of a class
 //! quic-judge CLASS SEED [COUNT]    both logs of a pattern, up to COUNT datagrams beyond the first difference
 //! ```
 
-use lightlag_quic_judge::{aioquic, compare, examples, judge, pattern};
+use lightlag_quic_judge::compare::Outcome;
+use lightlag_quic_judge::pattern::Pattern;
+use lightlag_quic_judge::{aioquic, compare, examples, fixture, judge, pattern};
+
+const USAGE: &str = "the arguments are at the top of this file";
+
+/// Prints the table, and the first difference of each pattern.
+fn print_outcomes(outcomes: &[(Pattern, Outcome)]) {
+    print!("{}", judge::table(outcomes));
+    for (index, (pattern, outcome)) in outcomes.iter().enumerate() {
+        if let Some(difference) = &outcome.difference {
+            let Pattern { class, seed, congestion, .. } = pattern;
+            println!("{index} {class} {seed} ({congestion}): after {} datagrams\n{difference}", outcome.agreed);
+        }
+    }
+}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,31 +39,22 @@ fn main() {
             let patterns = serde_json::to_string(&aioquic::patterns(count)).expect("patterns as JSON");
             std::fs::write(file, patterns).expect("a file to write");
         }
-        [option, file, logs] if option == "--aioquic" => {
+        [option, patterns, logs, rest @ ..] if option == "--aioquic" => {
             let read = |file: &String| std::fs::read_to_string(file).expect("a file to read");
-            let outcomes = aioquic::outcomes(&read(file), &read(logs));
-            print!("{}", judge::table(&outcomes));
-            for (index, (pattern, outcome)) in outcomes.iter().enumerate() {
-                if let Some(difference) = &outcome.difference {
-                    println!(
-                        "{index} {} {} ({}): after {} datagrams\n{difference}",
-                        pattern.class, pattern.seed, pattern.congestion, outcome.agreed
-                    );
-                }
+            let records = aioquic::records(&read(patterns), &read(logs));
+            match rest {
+                [] => print_outcomes(&aioquic::outcomes(records)),
+                [index] => print!("{}", aioquic::listing(&records[index.parse::<usize>().expect("a number")])),
+                _ => panic!("{USAGE}"),
             }
         }
-        [option, file, logs, index] if option == "--aioquic" => {
+        [option, patterns, logs, file] if option == "--pack" => {
             let read = |file: &String| std::fs::read_to_string(file).expect("a file to read");
-            print!("{}", aioquic::listing(&read(file), &read(logs), index.parse().expect("a number")));
+            let bytes = fixture::pack(&aioquic::records(&read(patterns), &read(logs)));
+            std::fs::write(file, bytes).expect("a file to write");
         }
         [option, times] if option == "--times" => {
-            let outcomes = judge::quinn_all(times.parse().expect("a number"));
-            print!("{}", judge::table(&outcomes));
-            for (pattern, outcome) in outcomes {
-                if let Some(difference) = outcome.difference {
-                    println!("{} {}: after {} datagrams\n{difference}", pattern.class, pattern.seed, outcome.agreed);
-                }
-            }
+            print_outcomes(&judge::quinn_all(times.parse().expect("a number")));
         }
         [class] => {
             let (_, count) = pattern::CLASSES.iter().find(|(name, _)| name == class).expect("a class");
