@@ -44,7 +44,7 @@ PAGE           := python/lightlag/studio/page
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: bbr-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
+.PHONY: aioquic-logs bbr-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
 .PHONY: crates quic-judge emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
 # cargo and pytest use all cores, and two calls of pip must not meet.
@@ -101,9 +101,19 @@ test-all: LONG := -- --include-ignored
 test-rust: $(BIN)/.build
 	cargo test $(RUST_TESTED) --quiet $(LONG)
 
-# Our QUIC and quinn-proto, packet for packet in virtual time. The tool is a workspace of its own.
+# Our QUIC, quinn-proto, and stored logs of aioquic, packet for packet in virtual time. The tool is a workspace of its own.
 quic-judge: | tools
 	cargo test --manifest-path tools/quic-judge/Cargo.toml --release --locked --quiet -- --nocapture
+
+# Records the logs of aioquic again.
+JUDGE := cargo run --manifest-path tools/quic-judge/Cargo.toml --release --locked --quiet --
+AIOQUIC := $(TARGET)/aioquic
+aioquic-logs: | tools
+	@test -x $(AIOQUIC)/bin/python || $(PYTHON) -m venv $(AIOQUIC)
+	$(AIOQUIC)/bin/pip install --quiet aioquic==1.2.0
+	$(JUDGE) --write $(AIOQUIC)/patterns.json 40
+	$(AIOQUIC)/bin/python tools/quic-judge/aioquic_run.py $(AIOQUIC)/patterns.json $(AIOQUIC)/logs.json
+	$(JUDGE) --pack $(AIOQUIC)/patterns.json $(AIOQUIC)/logs.json tools/quic-judge/tests/aioquic.txt.gz
 
 # The stored count was measured on x86-64. CI always counts; elsewhere the test needs valgrind.
 test-instructions: $(BENCH)

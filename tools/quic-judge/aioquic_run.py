@@ -22,6 +22,7 @@ from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import END_STATES, QuicConnection
 from aioquic.quic.events import StreamDataReceived
 from aioquic.quic.packet import decode_packet_number
+from aioquic.quic.recovery import QuicPacketRecovery
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -68,6 +69,23 @@ def certificate(size: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey
     builder = builder.serial_number(1).not_valid_before(start).not_valid_after(start + datetime.timedelta(days=36500))
     padding = x509.UnrecognizedExtension(x509.ObjectIdentifier("1.3.6.1.4.1.11129.99"), bytes(size - CERTIFICATE))
     return builder.add_extension(padding, critical=False).sign(key, hashes.SHA256()), key
+
+
+def count_losses() -> None:
+    """Makes the loss recovery of aioquic count the bytes that it declares lost, of packets in flight."""
+    original = QuicPacketRecovery._on_packets_lost
+
+    def on_packets_lost(self: Any, *, now: float, packets: Any, space: Any) -> None:
+        lost = list(packets)
+        self.lost_bytes = lost_bytes(self) + sum(packet.sent_bytes for packet in lost if packet.in_flight)
+        original(self, now=now, packets=lost, space=space)
+
+    QuicPacketRecovery._on_packets_lost = on_packets_lost
+
+
+def lost_bytes(recovery: Any) -> int:
+    """Returns the bytes that a loss recovery has declared lost."""
+    return getattr(recovery, "lost_bytes", 0)
 
 
 class Run:
@@ -131,7 +149,8 @@ class Run:
         dropped = number in side["lost"] or start - self.now > side["queue_ms"] * 1_000_000
         end = self.ends[index]
         assert end is not None
-        self.log.append([self.now, index, data.hex(), end._loss.congestion_window, dropped])
+        state = [end._loss.congestion_window, lost_bytes(end._loss)]
+        self.log.append([self.now, index, data.hex(), *state, dropped])
         if dropped:
             return
         finish = start + (len(data) + HEADERS) * 8_000_000_000 // side["rate"]
@@ -195,6 +214,7 @@ class Run:
 def main() -> None:
     patterns = json.loads(Path(sys.argv[1]).read_text())
     remove_protection()
+    count_losses()
     chains = {size: certificate(size) for size in sorted({pattern["certificate"] for pattern in patterns})}
     with Path(sys.argv[2]).open("w") as out:
         for pattern in patterns:

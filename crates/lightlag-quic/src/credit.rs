@@ -224,6 +224,18 @@ mod tests {
     }
 
     #[test]
+    fn a_credit_that_is_reviewed_doubles_once_per_packet_and_is_announced_again_after_a_loss() {
+        let mut credit = Credit::new(1_000, Tuning::Aioquic);
+        credit.review_later();
+        assert_eq!(credit.update(at(0), 900, 900, RTT), None);
+        assert_eq!((credit.review(500), credit.review(501)), (None, Some(2_000)));
+        credit.announce();
+        assert_eq!(credit.review(1_000), None);
+        credit.forget_announcement();
+        assert_eq!((credit.review(1_000), credit.review(5_000)), (Some(2_000), Some(4_000)));
+    }
+
+    #[test]
     fn an_unlimited_credit_has_no_updates() {
         let mut credit = Credit::new(UNLIMITED, Tuning::Fixed(8));
         assert_eq!(credit.update(at(0), 1 << 40, 1 << 40, RTT), None);

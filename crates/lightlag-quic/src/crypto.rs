@@ -126,4 +126,16 @@ mod tests {
         crypto.acknowledged(0, 2_000);
         assert!(!crypto.has_pending());
     }
+
+    #[test]
+    fn lost_bytes_and_new_ones_behind_them_are_one_range() {
+        let mut crypto = Crypto::default();
+        crypto.write(2_000);
+        assert_eq!((crypto.take_waiting(600), crypto.take_waiting(600)), (Some((0, 600)), Some((600, 600))));
+        crypto.lost(600, 600);
+        assert_eq!(crypto.take_waiting(1_000), Some((600, 1_000)));
+        crypto.lost(0, 600);
+        assert_eq!(crypto.take_waiting(1_000), Some((0, 600)));
+        assert_eq!((crypto.take_waiting(1_000), crypto.take_waiting(1)), (Some((1_600, 400)), None));
+    }
 }

@@ -4,8 +4,9 @@
 //! Times are seconds in floating point, as in aioquic: its pacer compares a bucket with sums of rounded quotients, and
 //! the last bit decides about a datagram.
 
-use crate::config::Config;
+use crate::config::{Config, FlowRules};
 use crate::packet::Packet;
+use crate::received::AckRules;
 use lightlag_core::Instant;
 use std::collections::VecDeque;
 
@@ -129,8 +130,12 @@ impl Flights {
             datagram: config.datagram,
             initial_window: config.initial_window,
             initial_rtt: config.initial_rtt,
-            ack: crate::received::AckRules { max_delay: config.ack.max_delay, ..usual.ack },
-            flow: config.flow,
+            ack: AckRules { max_delay: config.ack.max_delay, ..usual.ack },
+            flow: FlowRules {
+                stream_tuning: usual.flow.stream_tuning,
+                connection_tuning: usual.flow.connection_tuning,
+                ..config.flow
+            },
             idle_timeout: config.idle_timeout,
             keep_alive: config.keep_alive,
             handshake: config.handshake,
@@ -228,5 +233,51 @@ impl Flights {
         let times = self.spaces.iter().filter_map(|space| space.ack_at).chain(self.pacing_at);
         let is_open = |time: &Instant| self.built.is_none_or(|built| *time > built);
         times.map(after).filter(is_open).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn a_datagram_leaves_while_the_bucket_is_not_empty_and_the_deficit_is_forgotten() {
+        let mut pacer = Pacer::new(1_200);
+        assert_eq!(pacer.next(1.0), None, "without a rate");
+        // 12,000 B in 100 ms: 10 ms for a datagram; a quarter of the window takes 25 ms.
+        pacer.set_rate(12_000, 0.1);
+        for _ in 0..3 {
+            assert_eq!(pacer.next(1.0), None);
+            pacer.sent(1.0);
+        }
+        assert_eq!(pacer.next(1.0), Some(1.01));
+        // 1 ms later the bucket holds 1 ms, a tenth of a datagram.
+        assert_eq!(pacer.next(1.001), None);
+        pacer.sent(1.001);
+        assert_eq!(pacer.next(1.001), Some(1.011));
+    }
+
+    #[test]
+    fn an_acknowledgement_delay_is_subtracted_and_the_deviation_counts_from_the_minimum() {
+        let mut flights = Flights::new(&Profile::Aioquic.config()).expect("flights");
+        assert!((flights.probe_timeout() - 0.2).abs() < 1e-12 && (flights.loss_delay() - 0.1125).abs() < 1e-12);
+        flights.sample(0.1, 0.0);
+        // 140 - 20 = 120 ms; 3/4 · 50 + 20/4 = 42.5 ms; 7/8 · 100 + 120/8 = 102.5 ms.
+        flights.sample(0.14, 0.02);
+        assert!((flights.rtt.variance - 0.0425).abs() < 1e-12 && (flights.rtt.smoothed - 0.1025).abs() < 1e-12);
+        // 102.5 + 4 · 42.5 + 25 ms.
+        assert!((flights.probe_timeout() - 0.2975).abs() < 1e-12);
+    }
+
+    #[test]
+    fn options_that_aioquic_does_not_have_turn_flights_off() {
+        let base = Profile::Aioquic.config();
+        let flights = |config: Config| Flights::new(&config).is_some();
+        assert!(flights(Config { pacing: None, ..base.clone() }));
+        assert!(flights(Config { flow: FlowRules { stream: 4 << 20, ..base.flow }, ..base.clone() }));
+        assert!(!flights(Config { ack: AckRules { threshold: 1, ..base.ack }, ..base.clone() }));
+        assert!(!flights(Config { ecn: lightlag_core::Codepoint::Ect0, ..base.clone() }));
+        assert!(!flights(Config::default()));
     }
 }

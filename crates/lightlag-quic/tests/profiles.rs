@@ -2,8 +2,9 @@
 
 mod path;
 
+use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Instant};
-use lightlag_quic::{Config, Profile, State};
+use lightlag_quic::{Config, Connection, Profile, State};
 use lightlag_transport::{Failure, Inspect, Stream};
 use path::{CLIENT, Fate, Path, SERVER, at, ms};
 
@@ -147,4 +148,34 @@ fn aioquic_declares_crypto_packets_lost_at_a_timeout() {
     assert_eq!(lost(Profile::Aioquic.config()), (1, 1));
     let rfc = Config { initial_rtt: ms(70), ..Config::default() };
     assert_eq!(lost(rfc), (0, 1));
+}
+
+#[test]
+fn aioquic_fills_the_window_to_the_last_byte_with_one_sequence_of_numbers() {
+    let mut path = Path::new(Profile::Aioquic.config(), 50);
+    path.ends[SERVER].write(1_000_000);
+    path.open();
+    // The pacer has sent the entire window before the acknowledgements of its first datagrams arrive.
+    path.run_until(at(199));
+    let server = &path.ends[SERVER];
+    assert!(server.in_flight() == server.window() && server.window() > 12_000, "{}", server.window());
+    let parts = path.sent(SERVER).flat_map(|logged| &logged.contents.parts);
+    let numbers: Vec<u64> = parts.map(|part| part.number).collect();
+    assert!(numbers.iter().copied().eq(0..numbers.len() as u64), "{numbers:?}");
+}
+
+#[test]
+fn aioquic_transfers_on_a_path_that_changes_and_with_an_algorithm_that_it_does_not_have() {
+    let bbr = Config { congestion: Choice::named("bbr"), ..Profile::Aioquic.config() };
+    for (config, address_changes) in [(Profile::Aioquic.config(), true), (bbr, false)] {
+        let mut path = Path::new(config, 50).with_rates(10.0, 10.0);
+        path.ends[SERVER].write(5_000_000);
+        path.ends[SERVER].close();
+        path.open();
+        path.run_until(at(2_000));
+        path.ends[CLIENT].rebind(address_changes);
+        let arrived = |ends: &[Connection; 2]| Stream::received(&ends[CLIENT]) < 5_000_000;
+        assert!(path.run_while(at(30_000), arrived).is_some());
+        assert_eq!(path.ends[SERVER].counters().migrations, 1);
+    }
 }

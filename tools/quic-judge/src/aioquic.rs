@@ -34,12 +34,12 @@ pub fn records(patterns: &str, logs: &str) -> Vec<Record> {
         .collect()
 }
 
-/// Reads a log: time, end, bytes, window, and whether the path dropped the datagram.
+/// Reads a log: time, end, bytes, window, lost bytes, and whether the path dropped the datagram.
 fn read(text: &str) -> Vec<Logged> {
-    let rows: Vec<(u64, usize, String, u64, bool)> = serde_json::from_str(text).expect("a line of the logs");
+    let rows: Vec<(u64, usize, String, u64, u64, bool)> = serde_json::from_str(text).expect("a line of the logs");
     let mut largest = [[None; 3]; 2];
     rows.into_iter()
-        .map(|(time, from, hex, window, dropped)| {
+        .map(|(time, from, hex, window, lost, dropped)| {
             let bytes: Vec<u8> = (0..hex.len() / 2)
                 .map(|index| u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).expect("two digits"))
                 .collect();
@@ -55,7 +55,7 @@ fn read(text: &str) -> Vec<Logged> {
                     *slot = (*slot).max(Some(part.number));
                 }
             }
-            let progress = Progress { window, lost: 0 };
+            let progress = Progress { window, lost };
             Logged { time, from, size, ecn: Codepoint::NotEct, contents, progress, dropped }
         })
         .collect()
@@ -88,9 +88,7 @@ fn sizes(log: &[Logged], pattern: &Pattern) -> HandshakeSizes {
 /// Returns our log of a pattern.
 fn ours(record: &Record) -> Vec<Logged> {
     let mut ends = Lightlag::with_sizes(&record.pattern, Profile::Aioquic, Some(record.sizes));
-    let mut log = run(&mut ends, &record.pattern, &[]);
-    log.iter_mut().for_each(|logged| logged.progress.lost = 0);
-    log
+    run(&mut ends, &record.pattern, &[])
 }
 
 /// Compares all patterns with their logs.

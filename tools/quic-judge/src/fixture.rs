@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! # ACK losses;7;242;90;2266;52;0       class, seed, sizes of the handshake messages
-//! s1965 w2340 O S+1171                  server, 1,965 µs later, window + 2,340 B, STREAM with the next 1,171 B
+//! s1965 w2340 l1200 O S+1171            server, 1,965 µs later, window + 2,340 B, 1,200 B lost, the next 1,171 B
 //! C1000 b38 O9 a2@0,3-7                 client, lost, 38 B, packet 9, ACK up to 2 more, down to 0, and 3 to 7
 //! ```
 //!
@@ -44,6 +44,7 @@ struct State {
     micros: u64,
     number: [u64; 2],
     window: [u64; 2],
+    lost: [u64; 2],
     largest: [u64; 2],
     offset: [u64; 2],
 }
@@ -118,6 +119,11 @@ impl State {
             _ = write!(text, " w{}", window as i64 - self.window[from] as i64);
             self.window[from] = window;
         }
+        let lost = logged.progress.lost;
+        if lost != self.lost[from] {
+            _ = write!(text, " l{}", lost - self.lost[from]);
+            self.lost[from] = lost;
+        }
         for view in logged.contents.iter() {
             let (letter, _) = KINDS.iter().find(|(_, kind)| *kind == view.part.kind).expect("a packet with frames");
             _ = write!(text, " {letter}");
@@ -170,6 +176,7 @@ impl State {
             match letter {
                 'b' => size = rest.parse().ok()?,
                 'w' => self.window[from] = self.window[from].checked_add_signed(rest.parse().ok()?)?,
+                'l' => self.lost[from] += rest.parse::<u64>().ok()?,
                 'a' => self.read_ack(from, rest, &mut contents)?,
                 'S' => {
                     let (offset, data) = rest.split_once('+')?;
@@ -197,7 +204,7 @@ impl State {
                 contents.parts.last_mut()?.frames += 1;
             }
         }
-        let progress = Progress { window: self.window[from], lost: 0 };
+        let progress = Progress { window: self.window[from], lost: self.lost[from] };
         let ecn = Codepoint::NotEct;
         Some(Logged { time: self.micros * 1_000, from, size, ecn, contents, progress, dropped })
     }

@@ -38,5 +38,6 @@ fn a_change_of_a_packet_is_a_difference() {
     assert!(differs(&|logged| logged.size += 1));
     assert!(differs(&|logged| logged.contents.parts[0].number += 1));
     assert!(differs(&|logged| logged.progress.window += 1));
+    assert!(differs(&|logged| logged.progress.lost += 1));
     assert!(compare(&theirs[..last], &theirs).difference.is_some());
 }

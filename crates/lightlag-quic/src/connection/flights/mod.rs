@@ -253,7 +253,10 @@ impl Connection {
         let Some(offset) = self.streams.waiting(id) else { return Ok(false) };
         let long = if offset > 0 { varint::size(offset) } else { 0 };
         let header = 3 + (varint::size(id) + long) as i64;
-        let max = (builder.flight_space() - header).max(0) as u64;
+        if builder.flight_space() < header {
+            return Ok(false);
+        }
+        let max = (builder.flight_space() - header) as u64;
         let (before, is_repair) = (self.streams.sent, self.streams.has_repairs());
         let Some(chunk) = self.streams.take_waiting(id, max) else { return Ok(false) };
         self.counters.repairs += u64::from(is_repair);

@@ -10,7 +10,7 @@ use crate::streams::Side;
 use lightlag_core::{Duration, Instant};
 
 impl Connection {
-    /// Returns the time of the loss timer: a loss by time, or a probe timeout of the last eliciting packet in any space.
+    /// Returns the time of the loss timer: a loss by time, or a probe timeout after the last eliciting packet.
     fn flight_loss_time(&self) -> Option<f64> {
         let flights = self.flights.as_ref().expect(FLIGHTS);
         if let Some((_, time)) = flights.first_loss() {
