@@ -59,7 +59,7 @@ impl Crypto {
         Some((offset, len as u16))
     }
 
-    /// Returns the first bytes that wait, lost ones and new ones behind them together; the end of all if none wait.
+    /// Returns the first bytes that wait, lost ones and new ones after them in one range; the end of all if none wait.
     pub(crate) fn waiting(&self) -> Range {
         let new = Range { start: self.next, end: self.total };
         match self.missing.first() {

@@ -65,8 +65,8 @@ pub struct Details {
     /// Whether handshake data waits while early data fills the window. It can block a connection for ever, so the
     /// profile of quinn, which does it, leaves it out.
     pub stalls_handshakes: bool,
-    /// Whether all datagrams that window and pacer permit are built at once, up to the last byte of the window, with one
-    /// sequence of packet numbers for all spaces.
+    /// Whether an event makes the endpoint build all datagrams that window and pacer permit, up to the last byte of the
+    /// window, with one sequence of packet numbers for all spaces.
     pub flights: bool,
     /// Whether BLOCKED frames are due when the application writes beyond a limit, not when the limit is reached.
     pub early_blocked: bool,

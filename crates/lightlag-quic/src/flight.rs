@@ -1,5 +1,5 @@
-//! State of an endpoint that sends flights as aioquic 1.2.0 does: all datagrams that the window and the pacer permit at
-//! once, up to the last byte of the window, with one sequence of packet numbers for all spaces.
+//! State of an endpoint that sends flights as aioquic 1.2.0 does: all datagrams that the window and the pacer permit, up
+//! to the last byte of the window, with one sequence of packet numbers for all spaces.
 //!
 //! Times are seconds in floating point, as in aioquic: its pacer compares a bucket with sums of rounded quotients, and
 //! the last bit decides about a datagram.
@@ -97,7 +97,7 @@ pub(crate) struct FlightSpace {
 pub(crate) struct Flights {
     /// Datagrams of the last flight that were not polled.
     pub(crate) queue: VecDeque<Packet>,
-    /// Whether something has happened since the last flight, and its time.
+    /// Whether an event makes a flight due, and the time of the last flight.
     pub(crate) is_due: bool,
     pub(crate) built: Option<Instant>,
     /// Number of the next packet in any space.
@@ -111,7 +111,7 @@ pub(crate) struct Flights {
     pub(crate) last_eliciting: f64,
     /// Whether a probe waits.
     pub(crate) probes: bool,
-    /// Whether handshake data was repeated early, which is done once.
+    /// Whether handshake data was retransmitted before a timeout, which happens once.
     pub(crate) has_repeated: bool,
     /// Streams in the order in which they send, and those that were seen.
     pub(crate) streams: Vec<u64>,
@@ -228,7 +228,7 @@ impl Flights {
     }
 
     /// Returns the earliest timer of acknowledgements and pacing that the last flight has not handled: one that has
-    /// passed cannot send before something else happens.
+    /// passed cannot send before another event.
     pub(crate) fn send_timer(&self) -> Option<Instant> {
         let times = self.spaces.iter().filter_map(|space| space.ack_at).chain(self.pacing_at);
         let is_open = |time: &Instant| self.built.is_none_or(|built| *time > built);

@@ -3,7 +3,6 @@
 //! Acknowledgements repeat old ranges, so each one is compared with the *holes*: the intervals of unacknowledged
 //! numbers. The work per acknowledgement then grows with the number of holes, not with the window.
 
-use crate::connection::FrameLists;
 use crate::ranges::Range;
 use lightlag_core::{Instant, Ring};
 
@@ -90,7 +89,7 @@ pub struct SentPacket {
     pub flags: SentFlags,
 }
 
-/// Number of packets beyond which an endpoint that sends flights forgets old acknowledgements.
+/// Maximum number of packets with which an endpoint that sends flights keeps old acknowledgements.
 const MAX_KEPT: usize = 4_096;
 
 /// The sent packets of a space.
@@ -346,15 +345,34 @@ impl Sent {
     /// Removes acknowledged packets from the front, and others that are settled: lost ones sent before `forget`, and
     /// those that were never in flight. Calls `each` for every removed packet.
     #[inline]
-    pub fn trim(&mut self, forget: Instant, mut each: impl FnMut(&SentPacket)) {
+    pub fn trim(&mut self, forget: Instant, each: impl FnMut(&SentPacket)) {
+        let is_settled = |packet: &SentPacket, _| {
+            let flags = packet.flags;
+            flags.has(SentFlags::ACKED)
+                || (flags.has(SentFlags::LOST) || !flags.has(SentFlags::IN_FLIGHT)) && packet.time < forget
+        };
+        self.trim_while(is_settled, each);
+    }
+
+    /// Removes packets from the front that are acknowledged, lost or skipped, and beyond [`MAX_KEPT`] also those that
+    /// were never in flight. Calls `each` for every removed packet.
+    pub(crate) fn trim_settled(&mut self, each: impl FnMut(&SentPacket)) {
+        let settled = SentFlags::ACKED.with(SentFlags::LOST).with(SentFlags::SKIPPED);
+        let is_settled = |packet: &SentPacket, count| {
+            packet.flags.any(settled) || count > MAX_KEPT && !packet.flags.has(SentFlags::IN_FLIGHT)
+        };
+        self.trim_while(is_settled, each);
+    }
+
+    /// Removes packets from the front while `is_settled` returns true for the packet and the number of packets.
+    #[inline(always)]
+    fn trim_while(&mut self, is_settled: impl Fn(&SentPacket, usize) -> bool, mut each: impl FnMut(&SentPacket)) {
         let first = self.first;
         while let Some(front) = self.ring.front() {
-            let flags = front.flags;
-            let is_settled = flags.has(SentFlags::ACKED)
-                || (flags.has(SentFlags::LOST) || !flags.has(SentFlags::IN_FLIGHT)) && front.time < forget;
-            if !is_settled {
+            if !is_settled(front, self.ring.len()) {
                 break;
             }
+            let flags = front.flags;
             self.odd -= u32::from(flags.any(SentFlags::ODD) || !flags.has(SentFlags::IN_FLIGHT));
             each(front);
             self.ring.pass();
@@ -369,33 +387,6 @@ impl Sent {
                 }
                 self.holes.remove(0);
             }
-        }
-    }
-
-    /// Removes packets from the front that are acknowledged, lost or skipped, and beyond [`MAX_KEPT`] also those that
-    /// were never in flight.
-    pub(crate) fn trim_settled(&mut self, lists: &mut FrameLists) {
-        let settled = SentFlags::ACKED.with(SentFlags::LOST).with(SentFlags::SKIPPED);
-        while let Some(front) = self.ring.front() {
-            let flags = front.flags;
-            let is_old = self.ring.len() > MAX_KEPT && !flags.has(SentFlags::IN_FLIGHT);
-            if !flags.any(settled) && !is_old {
-                break;
-            }
-            self.odd -= u32::from(flags.any(SentFlags::ODD) || !flags.has(SentFlags::IN_FLIGHT));
-            if front.frames != NO_FRAMES {
-                lists.free(front.frames);
-            }
-            self.ring.pass();
-            self.first += 1;
-        }
-        self.resolved = self.resolved.max(self.first);
-        while let Some(hole) = self.holes.first_mut().filter(|hole| hole.start < self.first) {
-            if hole.end > self.first {
-                hole.start = self.first;
-                break;
-            }
-            self.holes.remove(0);
         }
     }
 

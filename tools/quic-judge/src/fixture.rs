@@ -38,7 +38,7 @@ pub struct Record {
     pub log: Vec<Logged>,
 }
 
-/// The values to which lines refer, for both ends.
+/// The values that lines refer to, for both ends.
 #[derive(Default)]
 struct State {
     micros: u64,

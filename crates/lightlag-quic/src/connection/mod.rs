@@ -40,13 +40,12 @@ use crate::streams::{PeerLimits, Side, Streams};
 use lightlag_control::congestion::{CongestionControl, Needs};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_transport::{Failure, Integral, Limit, Limited};
-use space::{Keys, Spaces};
+use space::{FrameLists, Keys, Spaces};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use codes as code;
 pub use handshake::EarlyData;
-pub(crate) use space::FrameLists;
 
 /// Transport parameters of the peer, which its first handshake message carries (RFC 9000 §18.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -46,7 +46,7 @@ impl Control {
         self.copy_window();
     }
 
-    /// Reports that packets were lost, the last of them sent at `sent`, with `in_flight` bytes left in flight.
+    /// Reports that packets were lost, the last of them sent at `sent`, with `in_flight` bytes still in flight.
     pub(crate) fn lost_at(&mut self, now: Instant, sent: Instant, cause: Cause, in_flight: u64) {
         self.react(now, sent, cause, false, in_flight);
         self.copy_window();

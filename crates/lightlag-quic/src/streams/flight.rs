@@ -1,11 +1,11 @@
-//! Streams of an endpoint that sends flights: a packet has one frame of each stream, lost data and the new data behind
+//! Streams of an endpoint that sends flights: a packet has one frame of each stream, lost data and the new data after
 //! it are one range, and credit is reviewed when packets are built.
 
 use super::{Chunk, SendStream, Streams};
 use crate::ranges::Range;
 
 impl SendStream {
-    /// Returns the first bytes that wait, lost ones and new ones behind them together; the end of all if none wait.
+    /// Returns the first bytes that wait, lost ones and new ones after them in one range; the end of all if none wait.
     fn waiting(&self) -> Range {
         let new = Range { start: self.next, end: self.written };
         match self.missing.first() {
@@ -15,7 +15,7 @@ impl SendStream {
         }
     }
 
-    /// Takes up to `max` of the bytes of [`Self::waiting`], none from `limit` on.
+    /// Takes up to `max` of the bytes of [`Self::waiting`], all below `limit`.
     fn take_waiting(&mut self, id: u64, max: u64, limit: u64) -> Option<Chunk> {
         let Range { start, end } = self.waiting();
         let is_only_fin = start == end && (self.has_only_fin() || self.fin_missing);

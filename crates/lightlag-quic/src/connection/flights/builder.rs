@@ -8,14 +8,14 @@ use crate::frame::{AckHeader, Frame, ack_size};
 use crate::kind::Kind;
 use crate::ranges::Range;
 
-/// Space below which another packet starts a new datagram.
+/// Minimum space in a datagram for another packet.
 const MIN_ROOM: i64 = 128;
-/// Bytes that header protection needs from the packet number on, and those of the number.
+/// Minimum bytes of packet number and frames, which header protection needs (RFC 9001 §5.4.2); bytes of the number.
 const SAMPLE: i64 = 4;
 pub(super) const NUMBER: u8 = 2;
 const AEAD: i64 = TAG as i64;
 
-/// The end of a flight: something does not fit.
+/// The end of a flight: a frame does not fit.
 pub(super) struct Full;
 
 /// A packet that is being written.
@@ -29,7 +29,7 @@ struct Open {
     ack: Option<AckHeader>,
 }
 
-/// A datagram, and the zeros behind its packets.
+/// A datagram, and the number of zeros after its packets.
 pub(super) struct Datagram {
     pub(super) contents: Contents,
     pub(super) tail: u16,

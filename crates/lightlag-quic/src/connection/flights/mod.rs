@@ -43,7 +43,7 @@ impl Connection {
         self.flights.as_mut().expect(FLIGHTS)
     }
 
-    /// Notes that something has happened.
+    /// Makes a flight due, after an event.
     #[inline(always)]
     pub(super) fn flight_due(&mut self) {
         if let Some(flights) = &mut self.flights {
@@ -51,7 +51,7 @@ impl Connection {
         }
     }
 
-    /// Returns the next packet of the current flight, or of a new one if something has happened since the last.
+    /// Returns the next packet of the current flight, or of a new one after an event.
     #[inline(never)]
     pub(super) fn poll_flight(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
         let flights = self.flights_mut();
@@ -303,7 +303,7 @@ impl Connection {
         let delay = now.as_secs_f64() - flights.spaces[index].largest_at;
         let header = AckHeader { delay: (delay * 1e6) as u64 >> self.config.ack_delay_exponent, ecn: None };
         if space.received.ranges().is_empty() {
-            // The peer knows all numbers.
+            // The peer has acknowledged an ACK of all numbers.
             flights.spaces[index].ack_at = None;
             return Ok(());
         }

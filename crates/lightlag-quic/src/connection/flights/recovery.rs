@@ -154,7 +154,12 @@ impl Connection {
         }
         self.detect_flight_losses(now, id);
         self.pto_count = 0;
-        self.spaces[index].sent.trim_settled(&mut self.lists);
+        let lists = &mut self.lists;
+        self.spaces[index].sent.trim_settled(|packet| {
+            if packet.frames != NO_FRAMES {
+                lists.free(packet.frames);
+            }
+        });
         Ok(())
     }
 
