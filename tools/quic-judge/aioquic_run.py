@@ -94,7 +94,7 @@ class Run:
     def __init__(self, pattern: dict[str, Any], chain: tuple[x509.Certificate, ec.EllipticCurvePrivateKey]) -> None:
         self.pattern = pattern
         self.now = 0
-        self.free, self.sent, self.flushed = [0, 0], [0, 0], [-1, -1]
+        self.free, self.sent, self.flushed, self.handled = [0, 0], [0, 0], [-1, -1], [-1, -1]
         self.queue: list[tuple[int, int, int, bytes]] = []
         self.serial = 0
         self.log: list[list[Any]] = []
@@ -177,8 +177,11 @@ class Run:
         if end._state not in END_STATES:
             waiting = [space.ack_at for space in end._loss.spaces] + [end._pacing_at]
             times += [time for time in waiting if time is not None and nanoseconds(time) > self.flushed[index]]
-            times.append(end._loss_at)
-        return min(max(nanoseconds(time), self.now) for time in times if time is not None)
+        instants = [nanoseconds(time) for time in times if time is not None]
+        if end._state not in END_STATES and end._loss_at is not None:
+            # A rounding error can keep the timer from changing anything; it then expires again a nanosecond later.
+            instants.append(max(nanoseconds(end._loss_at), self.now + (self.handled[index] == self.now)))
+        return max(min(instants), self.now)
 
     def run(self) -> None:
         client = self.ends[CLIENT]
@@ -204,6 +207,7 @@ class Run:
                 for index, timer in enumerate(timers):
                     expiring = self.ends[index]
                     if timer is not None and timer <= self.now and expiring is not None:
+                        self.handled[index] = self.now
                         expiring.handle_timer(now=self.clock())
                         self.flush(index)
             if not is_done and self.received[CLIENT] == self.pattern["response"]:

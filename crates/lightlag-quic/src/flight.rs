@@ -100,6 +100,8 @@ pub(crate) struct Flights {
     /// Whether an event makes a flight due, and the time of the last flight.
     pub(crate) is_due: bool,
     pub(crate) built: Option<Instant>,
+    /// Time when timers were handled last.
+    pub(crate) handled: Option<Instant>,
     /// Number of the next packet in any space.
     pub(crate) number: u64,
     pub(crate) spaces: [FlightSpace; 3],
@@ -150,6 +152,7 @@ impl Flights {
                 queue: VecDeque::new(),
                 is_due: true,
                 built: None,
+                handled: None,
                 number: 0,
                 spaces: [FlightSpace::default(); 3],
                 pacer: config.pacing.map(|_| Pacer::new(config.datagram)),

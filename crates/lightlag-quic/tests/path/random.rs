@@ -16,6 +16,15 @@ fn config(random: &mut RandomStream, profile: Profile) -> Config {
     let mut config = profile.config();
     // No end aborts.
     (config.idle_timeout, config.handshake_timeout, config.probes.give_up) = (Duration::ZERO, None, None);
+    if config.details.flights && random.uniform() < 0.7 {
+        // Other options would turn flights off.
+        config.congestion = Choice::named(pick(random, &["reno", "cubic"]));
+        config.handshake = HandshakeSizes::with_certificate(pick(random, &[500, 2_000, 3_507, 9_000]));
+        config.id_len = pick(random, &[0, 8, 20]);
+        config.flow.stream = pick(random, &[1_300, 5_000, 1 << 20]);
+        config.flow.connection = pick(random, &[1_400, 9_000, 1 << 20]);
+        return config;
+    }
     config.congestion = Choice::named(pick(random, &["newreno", "cubic", "bbr", "dctcp"]));
     config.handshake = HandshakeSizes::with_certificate(pick(random, &[500, 2_000, 3_507, 9_000]));
     config.ecn = pick(random, &[Codepoint::NotEct, Codepoint::Ect0]);

@@ -25,7 +25,9 @@ impl Connection {
     /// Returns the earliest timer besides the idle timeout.
     pub(in crate::connection) fn flight_timer(&self) -> Instant {
         let Some(flights) = self.flights.as_ref().filter(|_| self.is_open()) else { return Instant::MAX };
-        let loss = self.flight_loss_time().map_or(Instant::MAX, |time| after(time).max(self.now));
+        // A loss timer that has changed nothing, because of a rounding error, expires again a nanosecond later.
+        let again = Duration::from_nanos(u64::from(flights.handled == Some(self.now)));
+        let loss = self.flight_loss_time().map_or(Instant::MAX, |time| after(time).max(self.now + again));
         flights.send_timer().map_or(loss, |time| time.min(loss))
     }
 
@@ -35,6 +37,7 @@ impl Connection {
             return;
         }
         self.flight_due();
+        self.flights_mut().handled = Some(now);
         let seconds = now.as_secs_f64();
         if self.flight_loss_time().is_none_or(|time| seconds < time) {
             return;
