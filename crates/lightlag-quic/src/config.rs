@@ -325,6 +325,9 @@ impl Config {
                 format!("{min} is above ack.delay, {max} (draft-ietf-quic-ack-frequency-14 §3)"),
             );
         }
+        if let Some(saved) = self.careful_resume {
+            saved.check(&self.congestion)?;
+        }
         let idle = self.idle_timeout;
         if let Some(interval) = self.keep_alive.filter(|interval| !idle.is_zero() && *interval >= idle) {
             return error("keep_alive", format!("{interval} is not below idle_timeout, {idle}; use half of it"));

@@ -4,6 +4,7 @@ use crate::config::{Config, Fairness, HandshakeSizes, InitialWindow};
 use crate::credit::Tuning;
 use crate::profile::Profile;
 use lightlag_control::congestion::Choice;
+use lightlag_control::congestion::careful_resume::Saved;
 pub use lightlag_core::params::refusal::OptionError;
 use lightlag_core::params::refusal::{error, in_range};
 use lightlag_core::{Bytes, Codepoint, Duration, overrides};
@@ -77,6 +78,11 @@ overrides! {
         retry: bool, apart;
         /// Resume an earlier connection with the server and send data in the first flight (0-RTT). Only at the client.
         zero_rtt: bool, apart;
+        /// Careful Resume (RFC 9959) by the end that sends: window and RTT of an earlier connection on the path, `{
+        /// saved_cwnd = "2 MB", saved_rtt = "600 ms" }`. If the first measured round trip is similar to `saved_rtt`,
+        /// the window jumps to half of `saved_cwnd`, or to `max_jump` if that is less. Only with window-based
+        /// algorithms. Default: none.
+        careful_resume: Saved, optional;
         /// Whether the server accepts data in the first flight.
         accept_zero_rtt: bool, apart;
         /// Keys that differ at the end that opens the connection.
@@ -310,6 +316,14 @@ mod tests {
             (json!({ "client": { "retry": true } }), "client.retry: is a decision of the server"),
             (json!({ "server": { "zero_rtt": true } }), "server.zero_rtt: is a decision of the client"),
             (json!({ "client": { "client": {} } }), "client: contains a table client or server"),
+            (
+                json!({ "careful_resume": { "saved_cwnd": "0 B", "saved_rtt": "1 s" } }),
+                "careful_resume.saved_cwnd: 0 B is not between",
+            ),
+            (
+                json!({ "congestion": "bbr", "careful_resume": { "saved_cwnd": "1 MB", "saved_rtt": "1 s" } }),
+                "careful_resume: bbr has no window that could jump",
+            ),
             (json!({ "time_threshold": 0.5 }), "time_threshold: 0.5 is not between 1 and 10"),
             (json!({ "congestion": "dctcp", "ecn": "not_ect" }), "ecn: dctcp relies on congestion marks"),
         ] {

@@ -47,6 +47,11 @@ class Quic:
     auto_credit: bool | None = None
     """Whether credit grows as in the profile; false keeps the window of each stream and of the connection at its
     initial size."""
+    careful_resume: Mapping[str, Size | Time] | None = None
+    """Careful Resume (RFC 9959) by the end that sends: window and RTT of an earlier connection on the path,
+    ``{"saved_cwnd": "2 MB", "saved_rtt": "600 ms"}``. If the first measured round trip is similar to ``saved_rtt``, the
+    window jumps to half of ``saved_cwnd``, or to ``max_jump`` if that is less. Only with window-based algorithms.
+    Default: none."""
     certificate: Size | None = None
     """Size of the server's certificate chain, 100 B to 60 kB."""
     connection_credit: Size | None = None

@@ -22,6 +22,7 @@ use super::{
     Ack, Allowance, Cause, Choice, Congestion, CongestionControl, ConnectionStart, Departures, Diagnosis, GrowthEpoch,
     Internals, LEAST_BURST, Lost, Needs, Sent, Transmissions, build, custom,
 };
+use lightlag_core::params::refusal::{OptionError, error, in_range};
 use lightlag_core::{Bytes, Duration, Instant, Rate};
 use serde::{Deserialize, Serialize};
 
@@ -30,15 +31,38 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Saved {
     /// The window that an earlier connection used on this path.
+    #[serde(alias = "window")]
     pub saved_cwnd: Bytes,
     /// The smallest round-trip time of that connection.
+    #[serde(alias = "rtt")]
     pub saved_rtt: Duration,
     /// Maximum window to jump to. Default: half of `saved_cwnd`, which is the upper bound in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_jump: Option<Bytes>,
 }
 
+/// Largest window in bytes that can have been saved.
+const MAX_SAVED: u64 = 1 << 40;
+
 impl Saved {
+    /// Checks the values, and that the algorithm has a window that can jump.
+    ///
+    /// # Errors
+    /// If a value is outside its range or the algorithm is not based on a window.
+    pub fn check(&self, congestion: &Choice) -> Result<(), OptionError> {
+        in_range("careful_resume.saved_cwnd", self.saved_cwnd.0, 1, MAX_SAVED, " B")?;
+        in_range("careful_resume.max_jump", self.max_jump.unwrap_or(Bytes(1)).0, 1, MAX_SAVED, " B")?;
+        if self.saved_rtt.is_zero() || self.saved_rtt > Duration::from_secs(86_400) {
+            return error("careful_resume.saved_rtt", format!("{} is not above 0 s and at most a day", self.saved_rtt));
+        }
+        if !congestion.is_window_based() {
+            let name = congestion.name();
+            let message = format!("{name} has no window that could jump; use \"cubic\" or \"newreno\", or remove it");
+            return error("careful_resume", message);
+        }
+        Ok(())
+    }
+
     /// Returns jump_cwnd, the window to jump to, in bytes (§3.3).
     fn jump(&self) -> u64 {
         let half = self.saved_cwnd.0 / 2;

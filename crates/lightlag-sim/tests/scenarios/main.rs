@@ -37,6 +37,7 @@ mod proxies;
 mod queueing;
 mod queues;
 mod quic;
+mod quic_features;
 mod radio_access;
 mod repeat;
 mod routes;

@@ -44,7 +44,9 @@ impl Options {
             };
         }
         self.check_switches(&config)?;
-        check_careful_resume(&config)?;
+        if let Some(saved) = config.careful_resume {
+            saved.check(&config.congestion)?;
+        }
         check_max_cwnd(&config)?;
         if let Some(switch) = self.delayed_ack {
             config.delayed_ack = delayed_ack(switch, config.delayed_ack)?;
@@ -160,23 +162,6 @@ fn ecn(mode: Option<EcnMode>, config: &Config) -> Result<EcnMode, OptionError> {
         None if exact => Ok(EcnMode::Classic),
         mode => Ok(mode.unwrap_or(config.ecn)),
     }
-}
-
-/// Checks the saved state of Careful Resume, and that the algorithm has a window that can jump to it.
-fn check_careful_resume(config: &Config) -> Result<(), OptionError> {
-    let Some(saved) = config.careful_resume else { return Ok(()) };
-    let max = 1 << 40;
-    in_range("careful_resume.saved_cwnd", saved.saved_cwnd.0, 1, max, " B")?;
-    in_range("careful_resume.max_jump", saved.max_jump.unwrap_or(Bytes(1)).0, 1, max, " B")?;
-    if saved.saved_rtt.is_zero() || saved.saved_rtt > Duration::from_secs(86_400) {
-        return error("careful_resume.saved_rtt", format!("{} is not above 0 s and at most a day", saved.saved_rtt));
-    }
-    if !config.congestion.is_window_based() {
-        let name = config.congestion.name();
-        let message = format!("{name} has no window that could jump; use \"cubic\" or \"newreno\", or remove it");
-        return error("careful_resume", message);
-    }
-    Ok(())
 }
 
 /// Rejects a maximum window for an algorithm that would not respect it.
