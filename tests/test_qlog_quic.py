@@ -132,6 +132,67 @@ def test_inspect_reads_our_logs(logged: tuple[ll.Result, Path]) -> None:
     assert f"qlog 0.3, 1 trace, {len(events.events):,} events" in answer.output
 
 
+CURRENT_NAMES = {
+    "quic:connection_state_updated",
+    "quic:parameters_set",
+    "quic:packet_sent",
+    "quic:packet_received",
+    "quic:packet_lost",
+    "quic:recovery_metrics_updated",
+    "quic:congestion_state_updated",
+}
+"""Events of draft-ietf-quic-qlog-quic-events-13 that a run writes."""
+
+
+def test_the_current_schema_has_the_same_events_under_its_names(
+    logged: tuple[ll.Result, Path], tmp_path: Path
+) -> None:
+    result = ll.run(network(), duration="20 s", seed=1, qlog=tmp_path, qlog_schema="main-14")
+    assert result.result_hash == logged[0].result_hash
+    assert result.scenario["record"]["pcap"]["qlog_schema"] == "main-14"
+    for name, side in zip(PAIR, ("client", "server"), strict=True):
+        log, old = read(tmp_path / name), read(logged[1] / name)
+        trace = log.header["trace"]
+        assert log.header["file_schema"] == "urn:ietf:params:qlog:file:sequential"
+        assert log.header["serialization_format"] == "application/qlog+json-seq"
+        assert "qlog_version" not in log.header
+        assert trace["event_schemas"] == ["urn:ietf:params:qlog:events:quic-13"]
+        assert trace["vantage_point"]["type"] == side
+        assert trace["common_fields"]["time_format"] == "relative_to_epoch"
+        assert {event["name"] for event in log.events} <= CURRENT_NAMES
+        assert [event["time"] for event in log.events] == [event["time"] for event in old.events]
+        for event in log.named("quic:packet_sent", "quic:packet_received"):
+            assert set(event["data"]) == {"header", "raw", "frames"}
+            assert event["data"]["raw"]["length"] > 0
+            for frame in event["data"]["frames"]:
+                # The length of a stream's data has another place than in 0.3.
+                assert frame["frame_type"] != "stream" or frame["raw"]["payload_length"] >= 0
+        for new, before in zip(log.named("quic:packet_lost"), old.named("recovery:packet_lost"), strict=True):
+            assert new["data"]["header"] == before["data"]["header"]
+        found = inspect(tmp_path / name)
+        assert (found.schema, found.traces[0].summary) == ("current", inspect(logged[1] / name).traces[0].summary)
+    answer = CliRunner().invoke(app, ["inspect", str(tmp_path / PAIR[0])])
+    assert "the current qlog, 1 trace" in answer.output
+
+
+def test_the_form_of_logs_is_checked(tmp_path: Path) -> None:
+    scenario = tmp_path / "pair.toml"
+    scenario.write_text(network().toml())
+    run = ["run", str(scenario), "--duration", "1s", "--json", "-q"]
+    answer = CliRunner().invoke(app, [*run, "--qlog", str(tmp_path / "one.sqlog"), "--qlog-schema", "main-14"])
+    assert answer.exit_code == 0
+    assert "file_schema" in read(tmp_path / "one.sqlog").header
+    refused = CliRunner().invoke(app, [*run, "--qlog-schema", "main-14"])
+    assert refused.exit_code == 2
+    assert "--qlog-schema needs --qlog" in refused.output
+    with pytest.raises(ll.InputError, match="needs a path for the logs; add qlog"):
+        ll.run(network(), duration="1 s", qlog_schema="main-14")
+    with pytest.raises(ll.ScenarioError, match=r"record\.pcap\.qlog_schema"):
+        ll.run(network(), duration="1 s", qlog=tmp_path / "two", qlog_schema="main-12")  # type: ignore[arg-type]
+    with pytest.raises(ll.ScenarioError, match=r"only captures with comments include logs"):
+        ll.run(network(), duration="1 s", sets={"record.pcap.qlog_schema": "main-14"})
+
+
 OLD: list[dict[str, Any]] = [
     {"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "title": "quic-go qlog"},
     {"time": 10.0, "name": "transport:connection_started", "data": {}},

@@ -244,6 +244,9 @@ pub struct Link {
     /// Packets that its policer dropped.
     #[serde(default)]
     pub dropped_police: u64,
+    /// Packets above its MTU.
+    #[serde(default)]
+    pub dropped_mtu: u64,
     /// Packets lost in an outage.
     #[serde(default)]
     pub dropped_outage: u64,
@@ -299,6 +302,7 @@ impl Link {
         self.dropped_queue
             + self.dropped_aqm
             + self.dropped_police
+            + self.dropped_mtu
             + self.dropped_error
             + self.dropped_outage
             + self.dropped_acks

@@ -196,6 +196,8 @@ pub struct LinkSnapshot {
     pub dropped_aqm: u64,
     /// Packets that the policer dropped.
     pub dropped_police: u64,
+    /// Packets above the MTU.
+    pub dropped_mtu: u64,
     /// Packets lost to errors on the link.
     pub dropped_error: u64,
     /// Packets marked by the queue discipline.

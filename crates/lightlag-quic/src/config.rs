@@ -1,5 +1,6 @@
 //! Behaviour of an endpoint.
 
+use crate::codec::Version;
 use crate::credit::Tuning;
 use crate::details::Details;
 use crate::pacing::PacingRules;
@@ -9,7 +10,7 @@ use crate::rtt::Variance;
 use lightlag_control::congestion::Choice;
 use lightlag_control::congestion::careful_resume::Saved;
 use lightlag_core::params::refusal::{OptionError, error};
-use lightlag_core::{Bytes, Codepoint, Duration};
+use lightlag_core::{Bytes, Codepoint, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -206,6 +207,24 @@ pub struct ServerRules {
     pub reject_early_data: bool,
 }
 
+/// A change of a client's address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// Time of the change. A change before the handshake is confirmed waits for that.
+    pub at: Instant,
+    /// Part of the address that changes.
+    pub kind: MoveKind,
+}
+
+/// Part of a client's address that changes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum MoveKind {
+    /// A NAT gives the client another port, which the client does not notice (RFC 9000 §9.2).
+    Port,
+    /// The client migrates to another address (RFC 9000 §9).
+    Address,
+}
+
 /// Behaviour of an endpoint.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -272,6 +291,12 @@ pub struct Config {
     pub max_datagram_frame: u16,
     /// Whether one packet number in [0, 64) and in each interval [2ⁿ, 2ⁿ⁺¹), n ≥ 6, is skipped (quinn).
     pub skip_numbers: bool,
+    /// Version of the packets.
+    pub version: Version,
+    /// Changes of the address in the order of time; only at a client.
+    pub moves: Vec<Move>,
+    /// Number of packets with the same keys (RFC 9001 §6); `None` if neither this end nor its peer updates keys.
+    pub key_update: Option<u64>,
     /// Choices that are visible in single packets.
     pub details: Details,
 }

@@ -1,8 +1,12 @@
 //! The keys of a scenario's `quic = { ... }`, and their resolution to a [`Config`].
 
+mod extensions;
+
 use crate::config::{Config, Fairness, HandshakeSizes, InitialWindow};
 use crate::credit::Tuning;
 use crate::profile::Profile;
+pub use extensions::{AckFrequencyOptions, MtuSwitch};
+use extensions::{check_idle, support_frequency};
 use lightlag_control::congestion::Choice;
 use lightlag_control::congestion::careful_resume::Saved;
 pub use lightlag_core::params::refusal::OptionError;
@@ -67,6 +71,13 @@ overrides! {
         send_buffer: Bytes, apart;
         /// Order of streams with new data and equal priority: round_robin or sequential.
         fairness: Fairness;
+        /// Interval of PING frames while a connection is idle, from 1 ms to below the idle timeout (RFC 9000 §10.1.2);
+        /// 0 s means none.
+        keep_alive: Duration, apart;
+        /// Frequency of acknowledgements that an end requests of its peer while it sends data
+        /// (draft-ietf-quic-ack-frequency-14): any of `packets`, `delay`, `reordering`. The peer then supports it.
+        /// Default: none.
+        ack_frequency: AckFrequencyOptions, apart, joined by |base, over| base.merge(&over);
         /// Idle timeout (RFC 9000 §10.1), at most 30 days; 0 s means none.
         idle_timeout: Duration, apart;
         /// Size of the server's certificate chain, 100 B to 60 kB.
@@ -78,6 +89,9 @@ overrides! {
         retry: bool, apart;
         /// Resume an earlier connection with the server and send data in the first flight (0-RTT). Only at the client.
         zero_rtt: bool, apart;
+        /// Search for the path MTU by probes (RFC 8899, RFC 9000 §14.3): its largest datagram, from `datagram` to
+        /// 65,507 B; or false for none, and true for that of the profile, or up to 1,452 B if it has none.
+        mtu: MtuSwitch, apart;
         /// Careful Resume (RFC 9959) by the end that sends: window and RTT of an earlier connection on the path, `{
         /// saved_cwnd = "2 MB", saved_rtt = "600 ms" }`. If the first measured round trip is similar to `saved_rtt`,
         /// the window jumps to half of `saved_cwnd`, or to `max_jump` if that is less. Only with window-based
@@ -85,6 +99,18 @@ overrides! {
         careful_resume: Saved, optional;
         /// Whether the server accepts data in the first flight.
         accept_zero_rtt: bool, apart;
+        /// Version of QUIC, 1 (RFC 9000) or 2 (RFC 9369). Captures show it; times and sizes are the same.
+        #[schemars(range(min = 1, max = 2))]
+        version: u8, apart;
+        /// Times in the run when a NAT gives the client another port (RFC 9000 §9), which the client does not notice.
+        /// Only at the client. Default: none.
+        rebind: Vec<Duration>, apart;
+        /// Times in the run when the client migrates to another address, at most 7: the window and the round-trip time
+        /// start again (RFC 9000 §9.4). Only at the client. Default: none.
+        migrate: Vec<Duration>, apart;
+        /// Number of packets after which an end updates its keys (RFC 9001 §6), from 1; 0 means never. Captures show
+        /// it. Default: 0.
+        key_update: u64, apart;
         /// Keys that differ at the end that opens the connection.
         client: Box<Options>, apart, joined by |base: Box<Options>, over: Box<Options>| Box::new(base.merge(&over));
         /// Keys that differ at the end that accepts the connection.
@@ -152,9 +178,12 @@ impl Options {
             both.resolve_end()?;
             config.map_err(place)
         };
-        let (mut client, server) = (end(&self.client, "client")?, end(&self.server, "server")?);
+        let (mut client, mut server) = (end(&self.client, "client")?, end(&self.server, "server")?);
         let of_client = self.client.as_deref();
         let of_server = self.server.as_deref();
+        server.moves.clear();
+        self.check_common()?;
+        check_idle(&client, &server)?;
         if of_client.is_some_and(|own| own.retry.is_some() || own.accept_zero_rtt.is_some()) {
             let key = if of_client.is_some_and(|own| own.retry.is_some()) { "retry" } else { "accept_zero_rtt" };
             return error(&format!("client.{key}"), "is a decision of the server; move it to server".to_owned());
@@ -162,6 +191,8 @@ impl Options {
         if of_server.is_some_and(|own| own.zero_rtt.is_some()) {
             return error("server.zero_rtt", "is a decision of the client; move it to client".to_owned());
         }
+        support_frequency(&mut client, &server);
+        support_frequency(&mut server, &client);
         let wants_early = of_client.and_then(|own| own.zero_rtt).or(self.zero_rtt).unwrap_or(false);
         if wants_early {
             client.ticket = Some(server.remembered());
@@ -221,6 +252,7 @@ impl Options {
             None => config.ecn,
         };
         self.resolve_credit(&mut config)?;
+        self.resolve_extensions(&mut config)?;
         if let Some(timeout) = self.idle_timeout {
             if timeout > LONGEST {
                 return error("idle_timeout", format!("{timeout} is above 30 days; write 0 s for none"));

@@ -26,6 +26,11 @@ const KEY_PHASE: u8 = 0x80;
 const RANGES: u8 = 0x03;
 const PATH_SHIFT: u8 = 2;
 
+/// Bits of a path's number that hold the port; the others hold the address. Both wrap.
+pub(crate) const PORT_BITS: u8 = 3;
+/// Largest index of a port.
+pub(crate) const PORTS: u8 = (1 << PORT_BITS) - 1;
+
 /// Bytes of an acknowledgement delay that the value holds, in units of 2^exponent µs.
 const DELAY_BYTES: usize = 3;
 
@@ -144,6 +149,11 @@ impl Packet {
     #[inline(always)]
     pub fn path(&self) -> u8 {
         self.count >> PATH_SHIFT
+    }
+
+    /// Returns the indices of the client's address and port, 0 to 7, on the path of the packet.
+    pub fn client_address(&self) -> (u8, u8) {
+        (self.path() >> PORT_BITS, self.path() & PORTS)
     }
 
     /// Sets the path.

@@ -1,5 +1,6 @@
 //! The values of each profile.
 
+use crate::codec::Version;
 use crate::config::{
     Config, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, MtuRules, MtuSearch, ProbeRules, ServerRules,
 };
@@ -107,6 +108,9 @@ fn rfc9002() -> Config {
         ticket: None,
         max_datagram_frame: u16::MAX,
         skip_numbers: false,
+        version: Version::One,
+        moves: Vec::new(),
+        key_update: None,
         details: Details::default(),
     }
 }

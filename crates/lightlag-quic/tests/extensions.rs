@@ -1,4 +1,4 @@
-//! Extensions and rarely used rules: acknowledgement frequency, keep-alive, the idle timeout, Careful Resume.
+//! Extensions and rarely used rules: acknowledgement frequency, keep-alive, the idle timeout, Careful Resume, key updates.
 
 mod path;
 
@@ -7,7 +7,7 @@ use lightlag_control::congestion::careful_resume::Saved;
 use lightlag_core::{Bytes, Duration};
 use lightlag_quic::config::AckFrequency;
 use lightlag_quic::frame::Frame;
-use lightlag_quic::{Config, State};
+use lightlag_quic::{Config, Kind, State};
 use lightlag_transport::{Failure, Inspect, Stream};
 use path::{CLIENT, Fate, Path, SERVER, at, ms};
 
@@ -141,4 +141,28 @@ fn careful_resume_jumps_to_half_of_the_saved_window_on_the_same_path() {
     assert!(plain - resumed > 1.5, "{plain} and {resumed}");
     // A path with less than half of the saved round-trip time is another path.
     assert!((other - plain).abs() < 0.1, "{plain} and {other}");
+}
+
+#[test]
+fn keys_are_updated_in_turn_and_change_nothing_else() {
+    let run = |key_update: Option<u64>| {
+        let mut path = Path::new(Config { key_update, ..Config::default() }, 50).with_rates(10.0, 10.0);
+        path.links[SERVER].max_queue = ms(60);
+        let time = path.download(2_000_000, at(60_000)).expect("a download");
+        let phases = |from: usize| {
+            let short = path.sent(from).flat_map(|logged| logged.contents.parts.clone());
+            let short = short.filter(|part| part.kind == Kind::OneRtt);
+            let mut phases: Vec<(u64, bool)> = short.map(|part| (part.number, part.key_phase)).collect();
+            phases.dedup_by_key(|(_, phase)| *phase);
+            phases
+        };
+        (time, phases(SERVER), phases(CLIENT), path.ends[SERVER].counters().key_updates)
+    };
+    let (plain, none, _, _) = run(None);
+    let (time, server, client, updates) = run(Some(200));
+    assert_eq!((time, none.len()), (plain, 1));
+    // 1,714 packets of data and repairs of the losses; the client, which sends fewer packets, follows.
+    assert!(updates >= 8 && server.len() as u64 == updates + 1, "{server:?}");
+    assert!(server.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 200), "{server:?}");
+    assert!(client.len() >= server.len() - 1, "{client:?}");
 }

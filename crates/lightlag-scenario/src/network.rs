@@ -1,7 +1,7 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow, and the routes.
 
 use crate::dynamics::LinkDynamics;
-use crate::spec::{IpVersion, Line, LinkSide, Opens, Reader, Transport};
+use crate::spec::{IpVersion, Line, LinkSide, Opens, QlogSchema, Reader, Transport};
 pub use crate::spec::{MediumPlan, RandomAccessPlan, Rcs2Plan, WifiPlan};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
@@ -286,6 +286,8 @@ pub struct LinkProperties {
     pub on_demand: Option<Demand>,
     /// Policer before the queue, if there is one.
     pub police: Option<Policer>,
+    /// Maximum size of an IP packet, if there is one.
+    pub mtu: Option<Bytes>,
     /// Slots, states, demand-driven capacity and frames, if there are any. A link with slots or states also has a
     /// timetable.
     pub dynamics: Option<Box<LinkDynamics>>,
@@ -500,6 +502,7 @@ impl LinkProperties {
             fade: None,
             on_demand: None,
             police: None,
+            mtu: None,
             dynamics: None,
             signals: None,
             header: Bytes::ZERO,
@@ -535,6 +538,7 @@ impl LinkProperties {
             }),
             on_demand,
             police: side.police.0,
+            mtu: side.mtu.0,
             dynamics: LinkDynamics::of(side, until),
             header: line.header.0,
             ..Self::plain(side.rate, side.delay.0)
@@ -559,6 +563,7 @@ impl LinkProperties {
             fade,
             on_demand: _,
             police: _,
+            mtu: _,
             dynamics,
             signals: _,
             header: _,
@@ -773,4 +778,6 @@ pub struct CapturePlan {
     pub flows: Vec<bool>,
     /// Whether packets are annotated with comments.
     pub comments: bool,
+    /// Form of the logs of QUIC.
+    pub qlog: QlogSchema,
 }

@@ -246,6 +246,7 @@ fn hop<B: Clone + Default + Send + 'static>(
         && direction.fade.is_none()
         && direction.on_demand.is_none()
         && direction.police.is_none()
+        && direction.mtu.is_none()
         && direction.dynamics.is_none()
         && direction.code.is_none()
         // Stations require links of the other kind.
@@ -283,6 +284,10 @@ fn hop<B: Clone + Default + Send + 'static>(
         };
         let link = match direction.police {
             Some(policer) => link.policed(policer),
+            None => link,
+        };
+        let link = match direction.mtu {
+            Some(mtu) => link.limited(mtu),
             None => link,
         };
         let link = match &direction.dynamics {

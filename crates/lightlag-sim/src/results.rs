@@ -279,6 +279,8 @@ rows! {
         dropped_aqm: u64 ["packets", rare 1],
         /// Packets that the policer dropped because they exceeded its rate and its burst.
         dropped_police: u64 ["packets", rare 6],
+        /// Packets dropped because they were larger than the MTU of the link.
+        dropped_mtu: u64 ["packets", rare 8],
         /// Packets dropped because they were corrupted.
         dropped_error: u64 ["packets"],
         /// Packets that were cut off or discarded by an outage of the link.
@@ -610,6 +612,7 @@ fn link_summary<B: Clone + Default>(
         dropped_queue: counters.dropped_queue,
         dropped_aqm: counters.dropped_aqm,
         dropped_police: counters.dropped_police,
+        dropped_mtu: counters.dropped_mtu,
         dropped_error: counters.dropped_error,
         dropped_outage: counters.dropped_outage,
         dropped_acks: counters.dropped_acks,

@@ -488,7 +488,13 @@ impl<T: Tap, B: Border> World<T, B> {
             }
             let c = link.counters();
             let damaged = c.dropped_error + c.dropped_outage;
-            let lost = c.dropped_queue + c.dropped_aqm + c.dropped_police + damaged + c.dropped_acks + c.dropped_route;
+            let lost = c.dropped_queue
+                + c.dropped_aqm
+                + c.dropped_police
+                + c.dropped_mtu
+                + damaged
+                + c.dropped_acks
+                + c.dropped_route;
             let on_link = link.in_flight() as u64;
             assert_eq!(
                 c.offered + c.duplicated,

@@ -361,6 +361,7 @@ fn check(result: &RunResult) {
             link.dropped_queue
                 + link.dropped_aqm
                 + link.dropped_police
+                + link.dropped_mtu
                 + link.dropped_error
                 + link.dropped_outage
                 + link.dropped_acks,

@@ -17,7 +17,7 @@ import typer
 from lightlag import _engine, _signals
 from lightlag.commands import captures, compared, destinations, repeated
 from lightlag.commands.application import MAX_JOBS, Entry, Group, application
-from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow, Qlog
+from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow, Qlog, QlogSchema
 from lightlag.commands.changes import changes as changes_of
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
 from lightlag.files.writing import check_folder, reserved, speak_of_options
@@ -125,6 +125,7 @@ def run(
     pcap_flow: PcapFlow = None,
     pcap_comments: PcapComments = False,
     qlog: Qlog = None,
+    qlog_schema: QlogSchema = None,
     ipv6: Ipv6 = False,
     acks: Acks = None,
     congestion: Annotated[
@@ -154,7 +155,8 @@ def run(
 
     count = threads_of(threads)
     earlier = repeated.run(file)
-    changes = changes_of(sets, seed, duration) + captures.changes(pcap, pcap_flow, pcap_comments, ipv6, qlog)
+    changes = changes_of(sets, seed, duration)
+    changes += captures.changes(pcap, pcap_flow, pcap_comments, ipv6, qlog, qlog_schema)
     changes += [] if acks is None else [("record.acks", "true")]
     if congestion is None:
         scenario = read_scenario(file, changes)

@@ -23,6 +23,7 @@ __all__ = [
     "PcapComments",
     "PcapFlow",
     "Qlog",
+    "QlogSchema",
     "changes",
     "check",
     "check_acks",
@@ -57,6 +58,14 @@ Qlog = Annotated[
         metavar="PATH",
         help="Write logs of the connections in qlog 0.3, for qvis: two files per flow in a directory, or one "
         "FILE.sqlog of the sender. Includes --pcap --pcap-comments.",
+    ),
+]
+QlogSchema = Annotated[
+    str | None,
+    typer.Option(
+        "--qlog-schema",
+        metavar="0.3|main-14",
+        help="Form of the logs of QUIC: qlog 0.3, or draft-ietf-quic-qlog-main-schema-14. Needs --qlog.",
     ),
 ]
 Ipv6 = Annotated[bool, typer.Option("--ipv6", help="Packets of IPv6, whose headers are 20 bytes longer.")]
@@ -136,12 +145,19 @@ def with_value(args: list[str]) -> list[str]:
 
 
 def changes(
-    places: list[str] | None, flows: list[str] | None, comments: bool, ipv6: bool, qlog: Path | None
+    places: list[str] | None,
+    flows: list[str] | None,
+    comments: bool,
+    ipv6: bool,
+    qlog: Path | None,
+    schema: str | None,
 ) -> list[tuple[str, str]]:
     """Returns the changes to a scenario that the options request."""
-    from lightlag.qlog import CHANGES
+    from lightlag.qlog import changes as changes_of_logs
 
-    logged = [] if qlog is None else CHANGES
+    if qlog is None and schema is not None:
+        raise InputError("--qlog-schema needs --qlog; add it")
+    logged = [] if qlog is None else changes_of_logs(schema)
     changed = [("ip", "v6")] if ipv6 else []
     if places is None:
         if flows or comments:

@@ -1,4 +1,4 @@
-"""Logs of connections in qlog 0.3, which qvis shows: packets, ACKs, losses and recovery metrics.
+"""Logs of connections in qlog: packets, ACKs, losses and recovery metrics. qvis shows those in qlog 0.3.
 
 The engine writes the logs of QUIC during a run. Logs of TCP are made from the captures of both endpoints of a flow and
 from the trace. docs/real-packets.md describes TCP in the events of QUIC.
@@ -6,6 +6,6 @@ from the trace. docs/real-packets.md describes TCP in the events of QUIC.
 
 from __future__ import annotations
 
-from lightlag.qlog.writing import CHANGES, FILE_SUFFIX, check, check_scenario, write
+from lightlag.qlog.writing import FILE_SUFFIX, changes, check, check_scenario, write
 
-__all__ = ["CHANGES", "FILE_SUFFIX", "check", "check_scenario", "write"]
+__all__ = ["FILE_SUFFIX", "changes", "check", "check_scenario", "write"]

@@ -24,7 +24,7 @@ def number(flow: int, *, is_receiver: bool) -> int:
 def copy(path: Path, files: Mapping[int, Path], sequences: Sequences) -> None:
     """Copies logs into files of their own.
 
-    Each line is the number of a log and its next record, a JSON text of qlog 0.3.
+    Each line is the number of a log and its next record, a JSON text of qlog.
 
     Parameters
     ----------

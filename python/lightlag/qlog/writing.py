@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from lightlag import _engine
     from lightlag.records.records import Records
 
-__all__ = ["CHANGES", "FILE_SUFFIX", "check", "check_scenario", "write"]
+__all__ = ["FILE_SUFFIX", "changes", "check", "check_scenario", "write"]
 
-CHANGES = [("record.pcap.comments", "true")]
-"""Changes to a scenario that record everything that logs need."""
 FILE_SUFFIX = ".sqlog"
 """Suffix of JSON text sequences of qlog."""
 _SENDER_PORTS = range(49_152, 65_536)
@@ -92,6 +90,18 @@ class _End:
     outgoing: Passage
     incoming: Passage
     file: Path
+
+
+def changes(schema: str | None = None) -> list[tuple[str, str]]:
+    """Returns the changes to a scenario that record everything that logs need.
+
+    Parameters
+    ----------
+    schema
+        Form of the logs of QUIC: ``"0.3"`` or ``"main-14"``. Defaults to the scenario's.
+    """
+    chosen = [] if schema is None else [("record.pcap.qlog_schema", json.dumps(schema))]
+    return [("record.pcap.comments", "true"), *chosen]
 
 
 def check(path: str | os.PathLike[str], *, force: bool = False, inputs: Iterable[str | os.PathLike[str]] = ()) -> None:

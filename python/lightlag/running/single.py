@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from lightlag import _engine
 from lightlag import qlog as logs
@@ -64,6 +64,7 @@ def run(
     congestion: Congestion | Competitors | None = None,
     verify: bool = False,
     qlog: str | os.PathLike[str] | None = None,
+    qlog_schema: Literal["0.3", "main-14"] | None = None,
 ) -> Result:
     """Runs a scenario.
 
@@ -95,6 +96,9 @@ def run(
         Where to write logs of the connections in qlog 0.3, for qvis: a directory, or a file ``*.sqlog`` if there is one
         flow; see :meth:`Result.qlog`. The run also has the captures that they are made from, which change no other
         record.
+    qlog_schema
+        Form of the logs of QUIC: ``"0.3"``, or ``"main-14"`` for draft-ietf-quic-qlog-main-schema-14. Defaults to
+        ``record.pcap.qlog_schema`` of the scenario, which is 0.3 by default.
 
     Raises
     ------
@@ -124,7 +128,9 @@ def run(
     changes = changes_of(sets, duration=duration, seed=seed)
     if qlog is not None:
         logs.check(qlog)
-        changes += logs.CHANGES
+        changes += logs.changes(qlog_schema)
+    elif qlog_schema is not None:
+        raise InputError("qlog_schema: needs a path for the logs; add qlog")
     read = read_scenario(scenario, changes) if congestion is None else read_with_congestion(scenario, changes, known)
     if qlog is not None:
         logs.check_scenario(read, qlog)

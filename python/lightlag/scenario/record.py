@@ -23,6 +23,9 @@ class Pcap:
     """Names of the flows to capture; by default all."""
     comments: bool | None = None
     """Whether packets have comments: the state of the sender, and the cause of a drop. Default: False."""
+    qlog_schema: Literal["0.3", "main-14"] | None = None
+    """Form of the logs of QUIC in qlog, which captures with comments include: ``"0.3"``, which qvis reads, or
+    ``"main-14"``, that of draft-ietf-quic-qlog-main-schema-14."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,11 @@ use std::cmp::Reverse;
 type Count = (&'static str, fn(&Link) -> u64);
 
 /// Columns that are zero for ordinary links. Each is shown only if at least one link has a count.
-const RARE: [Count; 14] = [
+const RARE: [Count; 15] = [
     ("dropped (outage)", |link| link.dropped_outage),
     ("dropped (AQM)", |link| link.dropped_aqm),
     ("dropped (policer)", |link| link.dropped_police),
+    ("dropped (MTU)", |link| link.dropped_mtu),
     ("filtered ACKs", |link| link.dropped_acks),
     ("dropped (no path)", |link| link.dropped_route),
     ("rerouted", |link| link.withdrawn),

@@ -227,7 +227,11 @@ impl EmulatedNetwork {
         let expired = Losses { dropped: self.emulator.expired(), ..Losses::default() };
         self.emulator.links(now).fold(expired, |sum, (counters, _)| Losses {
             lost: sum.lost + counters.dropped_error + counters.dropped_outage,
-            dropped: sum.dropped + counters.dropped_queue + counters.dropped_aqm + counters.dropped_police,
+            dropped: sum.dropped
+                + counters.dropped_queue
+                + counters.dropped_aqm
+                + counters.dropped_police
+                + counters.dropped_mtu,
             marked: sum.marked + counters.marked,
         })
     }
@@ -245,6 +249,7 @@ impl EmulatedNetwork {
                 dropped_queue: counters.dropped_queue,
                 dropped_aqm: counters.dropped_aqm,
                 dropped_police: counters.dropped_police,
+                dropped_mtu: counters.dropped_mtu,
                 dropped_error: counters.dropped_error + counters.dropped_outage,
                 marked: counters.marked,
                 duplicated: counters.duplicated,

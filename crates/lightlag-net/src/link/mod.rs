@@ -70,6 +70,8 @@ pub struct LinkCounters {
     pub marked: u64,
     /// Packets above the rate of the policer.
     pub dropped_police: u64,
+    /// Packets above the MTU.
+    pub dropped_mtu: u64,
     /// Packets that arrived corrupted.
     pub dropped_error: u64,
     /// Packets that an outage cut off or discarded.

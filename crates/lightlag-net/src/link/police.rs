@@ -55,6 +55,14 @@ impl TokenBucket {
     }
 }
 
+/// Conditions of a link for packets before they reach its queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gate {
+    /// Maximum size of a packet without the header of the link.
+    pub(super) mtu: Option<Bytes>,
+    pub(super) bucket: Option<TokenBucket>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

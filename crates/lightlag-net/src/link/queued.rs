@@ -13,7 +13,7 @@ use super::beam::{Beam, FarEnd, Leg, Unrest};
 use super::demand::{Assignment, Demand};
 use super::fec::{BlockCode, Codec};
 use super::jitter::{Jitter, JitterProcess};
-use super::police::{Policer, TokenBucket};
+use super::police::{Gate, Policer, TokenBucket};
 use super::ramp::{Growth, Ramp};
 use super::timetable::{Changes, Timetable, Transmission, TransmissionFate};
 use super::{Disturbance, LinkConfig, LinkCounters, LinkModel, LinkTotals, Slots, Waits};
@@ -21,7 +21,7 @@ use crate::queue::netem::Held;
 use crate::queue::{Backlog, Discipline, Dropped, QueuedPacket, Verdicts};
 use crate::{LossPlace, LossProcess, NodeId, Packet, QueueLimit};
 use lightlag_core::custom::Fault;
-use lightlag_core::{Duration, Instant, RandomStream, Rate, SymbolRate};
+use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate, SymbolRate};
 use std::collections::VecDeque;
 use std::vec::Drain;
 
@@ -40,8 +40,8 @@ pub struct QueuedLink<B> {
     to: NodeId,
     config: LinkConfig,
     discipline: Box<dyn Discipline<B>>,
-    /// Policer before the queue, if there is one.
-    police: Option<Box<TokenBucket>>,
+    /// MTU and policer before the queue, if there are any.
+    gate: Option<Box<Gate>>,
     /// Limit of everything that this direction holds, if there is one.
     pub(super) held: Option<Box<Held>>,
     verdicts: Verdicts<B>,
@@ -89,7 +89,7 @@ impl<B: Clone + Default> QueuedLink<B> {
         Self {
             to: NodeId::default(),
             config,
-            police: None,
+            gate: None,
             held: discipline.held().map(Box::new),
             discipline,
             verdicts: Verdicts::default(),
@@ -145,8 +145,16 @@ impl<B: Clone + Default> QueuedLink<B> {
 
     /// Drops packets above a rate before they reach the queue.
     #[must_use]
-    pub fn policed(self, policer: Policer) -> Self {
-        Self { police: Some(Box::new(TokenBucket::new(policer))), ..self }
+    pub fn policed(mut self, policer: Policer) -> Self {
+        self.gate.get_or_insert_default().bucket = Some(TokenBucket::new(policer));
+        self
+    }
+
+    /// Drops packets above a size, without the header of the link.
+    #[must_use]
+    pub fn limited(mut self, mtu: Bytes) -> Self {
+        self.gate.get_or_insert_default().mtu = Some(mtu);
+        self
     }
 
     /// Limits transmissions to granted capacity. Call this after setting a timetable.
@@ -603,12 +611,17 @@ impl<B: Clone + Default> LinkModel<B> for QueuedLink<B> {
         self.count_waiting(now);
         self.counters.offered += 1;
         let frame = u64::from(packet.size) + self.config.header;
-        if let Some(bucket) = &mut self.police
-            && !bucket.conforms(now, frame)
-        {
-            self.counters.dropped_police += 1;
-            self.verdicts.police(now, packet);
-            return;
+        if let Some(gate) = &mut self.gate {
+            if gate.mtu.is_some_and(|mtu| u64::from(packet.size) > mtu.0) {
+                self.counters.dropped_mtu += 1;
+                self.verdicts.too_large(now, packet);
+                return;
+            }
+            if gate.bucket.as_mut().is_some_and(|bucket| !bucket.conforms(now, frame)) {
+                self.counters.dropped_police += 1;
+                self.verdicts.police(now, packet);
+                return;
+            }
         }
         if self.loss.place() == LossPlace::BeforeQueue && self.loss.loses(now, frame, packet.flags, packet.to) {
             self.counters.dropped_error += 1;

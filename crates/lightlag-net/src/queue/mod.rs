@@ -125,11 +125,13 @@ pub enum DropCause {
     Policer,
     /// Bursts of other stations destroyed the packet, and nothing retransmits it.
     Collision,
+    /// The packet was larger than the MTU of the link.
+    TooLarge,
 }
 
 impl DropCause {
     /// All causes, in the order of their indices in results.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Queue,
         Self::Error,
         Self::Aqm,
@@ -141,6 +143,7 @@ impl DropCause {
         Self::Outage,
         Self::Policer,
         Self::Collision,
+        Self::TooLarge,
     ];
 
     /// Returns the name of the cause in result files.
@@ -157,6 +160,7 @@ impl DropCause {
             Self::Outage => "outage",
             Self::Policer => "policer",
             Self::Collision => "collision",
+            Self::TooLarge => "too_large",
         }
     }
 }
@@ -228,6 +232,11 @@ impl<B: Clone> Verdicts<B> {
     /// Records a packet that the policer dropped.
     pub fn police(&mut self, time: Instant, packet: Packet<B>) {
         self.dropped.push(Dropped { at: time, packet, cause: DropCause::Policer });
+    }
+
+    /// Records a packet above the MTU of the link.
+    pub fn too_large(&mut self, time: Instant, packet: Packet<B>) {
+        self.dropped.push(Dropped { at: time, packet, cause: DropCause::TooLarge });
     }
 
     /// Marks a packet, which must support ECN.

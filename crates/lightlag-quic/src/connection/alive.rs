@@ -1,12 +1,15 @@
-//! Timers that rarely run: keep-alive (RFC 9000 §10.1.2), the validation of a path (§8.2.4), and the search
-//! for the path MTU (RFC 8899 §5.1.1).
+//! Timers that rarely run: keep-alive (RFC 9000 §10.1.2), the validation of a path (§8.2.4), changes of a client's
+//! address (§9), and the search for the path MTU (RFC 8899 §5.1.1).
 
 use super::{Connection, State};
 use lightlag_core::Instant;
 
 impl Connection {
-    /// Starts the keep-alive timer when the handshake is complete.
-    pub(super) fn start_keep_alive(&mut self, now: Instant) {
+    /// Starts the timers of keep-alive and of address changes when the handshake is complete.
+    pub(super) fn start_rare_timer(&mut self, now: Instant) {
+        if let Some(first) = self.config.moves.first() {
+            self.rare_timer = self.rare_timer.min(first.at.max(now));
+        }
         if let Some(interval) = self.config.keep_alive {
             self.rare_timer = self.rare_timer.min(now + interval);
         }
@@ -27,6 +30,7 @@ impl Connection {
                 self.rare_timer = until;
             }
         }
+        self.make_moves(now);
         if let Some(raise_at) = self.mtu.as_ref().map(|mtu| mtu.raise_at) {
             if raise_at <= now {
                 self.mtu_timer_fired();

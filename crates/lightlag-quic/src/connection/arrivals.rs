@@ -158,6 +158,9 @@ impl Connection {
         }
         if id == SpaceId::Application && largest.is_none_or(|largest| part.number > largest) {
             self.copy_spin(part.spin);
+            if part.kind == Kind::OneRtt {
+                self.key_phase_arrived(part.key_phase);
+            }
             if self.moves(view, packet.path()) {
                 self.peer_moved(now, packet.path(), datagram);
             }

@@ -245,7 +245,8 @@ impl Connection {
         let overhead = self.header_lengths(kind).header(kind, number_len) + TAG;
         let Some(mut space) = room.checked_sub(overhead).filter(|space| *space >= MIN_PAYLOAD) else { return 0 };
         let (first_frame, first_range) = (contents.frames.len(), contents.ranges.len());
-        let mut part = Part { kind, number, number_len, spin: self.spin, ..Part::default() };
+        let key_phase = self.next_key_phase(kind, number);
+        let mut part = Part { kind, number, number_len, spin: self.spin, key_phase, ..Part::default() };
         if kind == Kind::Initial {
             part.token = self.own_token();
         }

@@ -194,7 +194,7 @@ impl Connection {
         self.handshake.completed = Some(now);
         self.state = State::Complete;
         self.spaces[SpaceId::Application as usize].receiving = Keys::Ready;
-        self.start_keep_alive(now);
+        self.start_rare_timer(now);
         self.set_idle_limit();
     }
 

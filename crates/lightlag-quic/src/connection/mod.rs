@@ -15,6 +15,7 @@ mod frequency;
 mod handshake;
 mod ids;
 mod inspect;
+mod keys;
 mod mtu;
 pub mod notes;
 mod path;
@@ -141,6 +142,8 @@ pub struct Counters {
     pub mtu_changes: u64,
     /// Black holes that it found.
     pub black_holes: u64,
+    /// Updates of the keys that this end started.
+    pub key_updates: u64,
     /// Changes of the peer's path.
     pub migrations: u64,
     /// Validations of a path that failed.
@@ -217,6 +220,9 @@ pub struct Connection {
     path: u8,
     validation: Option<Box<path::Validation>>,
     challenges: u64,
+    /// Number of address changes so far.
+    moved: u32,
+    keys: keys::KeyPhases,
     ids: ids::Ids,
     /// UDP payload of a full datagram, and the search for the path MTU.
     datagram: u16,
@@ -310,6 +316,8 @@ impl Connection {
             path: 0,
             validation: None,
             challenges: 0,
+            moved: 0,
+            keys: keys::KeyPhases::default(),
             ids: ids::Ids::default(),
             datagram: config.datagram,
             mtu: None,
@@ -333,7 +341,8 @@ impl Connection {
             config,
         };
         // The shortcuts for common packets know nothing of the details.
-        connection.is_general = connection.config.details != Details::default();
+        connection.is_general =
+            connection.config.details != Details::default() || connection.config.key_update.is_some();
         if connection.config.details.acks_wait {
             connection.spaces[SpaceId::Application as usize].received.wait();
         }

@@ -46,6 +46,11 @@ impl Connection {
         self.datagram
     }
 
+    /// Returns true while the search for the path MTU looks for a larger datagram.
+    pub fn searches_mtu(&self) -> bool {
+        self.mtu.as_ref().is_some_and(|mtu| mtu.size.is_some())
+    }
+
     fn set_datagram(&mut self, size: u16) {
         self.datagram = size;
         self.control.set_datagram(size.into());
@@ -83,7 +88,7 @@ impl Connection {
                     Some(high).filter(|_| high.saturating_sub(last) >= min)
                 }
             }
-            MtuSearch::Step(step) => Some((low + step).min(high)),
+            MtuSearch::Step(step) => Some(low.saturating_add(step).min(high)),
         };
         (mtu.size, mtu.is_due, mtu.lost) = (size, size.is_some(), 0);
         mtu.raise_at = if size.is_some() { Instant::MAX } else { raise_at };
@@ -112,7 +117,8 @@ impl Connection {
         let mut contents = arena.scratch();
         contents.clear();
         contents.frames.extend([Frame::Ping, Frame::Padding((u64::from(size) - header - TAG - 1) as u16)]);
-        contents.parts.push(Part { number, number_len, size, spin: self.spin, frames: 2, ..Part::default() });
+        let (spin, key_phase) = (self.spin, self.next_key_phase(Kind::OneRtt, number));
+        contents.parts.push(Part { number, number_len, size, spin, key_phase, frames: 2, ..Part::default() });
         let packet = self.dispatch(now, arena, &mut contents);
         arena.put_back(contents);
         self.spaces[SpaceId::Application as usize].sent.mark_probe();

@@ -6,16 +6,16 @@
 //! and packets of the old path no longer count. If the validation fails, the server returns to the last validated path.
 
 use super::Connection;
+use crate::config::{Move, MoveKind};
 use crate::contents::PartView;
 use crate::frame::Frame;
 use crate::kind::SpaceId;
+use crate::packet::{PORT_BITS, PORTS};
 use crate::rtt::Rtt;
 use crate::streams::Side;
 use lightlag_core::Instant;
 
-/// Bits of a path's number that hold the port; the others hold the address. Both wrap.
-const PORT_BITS: u8 = 3;
-const PORTS: u8 = (1 << PORT_BITS) - 1;
+/// Largest index of an address.
 const ADDRESSES: u8 = 7;
 
 /// Validation of a path.
@@ -49,6 +49,27 @@ impl Connection {
         self.challenge();
         self.set_timers(now);
         true
+    }
+
+    /// Makes the changes of the client's address that are due, and sets the time of the next one.
+    #[cold]
+    pub(super) fn make_moves(&mut self, now: Instant) {
+        while let Some(&Move { at, kind }) = self.config.moves.get(self.moved as usize) {
+            if at > now {
+                self.rare_timer = self.rare_timer.min(at);
+                return;
+            }
+            match kind {
+                MoveKind::Port => self.rebind(false),
+                MoveKind::Address if self.migrate(now) => {}
+                MoveKind::Address => {
+                    // The handshake is not confirmed, or the server has not issued a fresh connection ID.
+                    self.rare_timer = self.rare_timer.min(now + self.current_pto());
+                    return;
+                }
+            }
+            self.moved += 1;
+        }
     }
 
     /// Returns true while a server validates the client's path.

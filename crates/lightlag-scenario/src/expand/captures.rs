@@ -58,7 +58,7 @@ impl Pcap {
             );
             errors.push("record.pcap", message);
         }
-        CapturePlan { places: points.into_iter().collect(), flows, comments: self.comments }
+        CapturePlan { places: points.into_iter().collect(), flows, comments: self.comments, qlog: self.qlog_schema }
     }
 }
 

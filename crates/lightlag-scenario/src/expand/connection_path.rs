@@ -17,6 +17,8 @@ pub(crate) struct ConnectionPath {
     /// Slowest link on the path of the ACKs.
     pub(crate) return_bottleneck: LinkId,
     pub(crate) return_rate: Rate,
+    /// Link with the smallest MTU on the path of the data, if any has one.
+    pub(crate) narrowest: Option<LinkId>,
 }
 
 /// Sizes of a flow's packets.
@@ -76,6 +78,7 @@ impl ConnectionPath {
             rate: rate(&bottleneck),
             return_bottleneck,
             return_rate: rate(&return_bottleneck),
+            narrowest: data.iter().copied().filter(|id| link(id).mtu.is_some()).min_by_key(|id| (link(id).mtu, *id)),
         })
     }
 }

@@ -18,6 +18,28 @@ pub struct Pcap {
     pub flows: Vec<String>,
     /// Whether packets have comments: the state of the sender, and the cause of a drop.
     pub comments: bool,
+    /// Form of the logs of QUIC in qlog, which captures with comments include: `"0.3"`, which qvis reads, or
+    /// `"main-14"`, that of draft-ietf-quic-qlog-main-schema-14.
+    #[serde(skip_serializing_if = "QlogSchema::is_usual")]
+    pub qlog_schema: QlogSchema,
+}
+
+/// Form of a log in qlog.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum QlogSchema {
+    /// qlog 0.3.
+    #[default]
+    #[serde(rename = "0.3")]
+    V03,
+    /// draft-ietf-quic-qlog-main-schema-14, with the events of draft-ietf-quic-qlog-quic-events-13.
+    #[serde(rename = "main-14")]
+    Main14,
+}
+
+impl QlogSchema {
+    fn is_usual(&self) -> bool {
+        *self == Self::V03
+    }
 }
 
 /// Version of IP.
@@ -53,9 +75,19 @@ impl FromValue for Pcap {
             at: table.optional("at", errors).unwrap_or_default(),
             flows: table.optional("flows", errors).unwrap_or_default(),
             comments: table.optional("comments", errors).unwrap_or_default(),
+            qlog_schema: table.optional("qlog_schema", errors).unwrap_or_default(),
         };
+        if !pcap.qlog_schema.is_usual() && !pcap.comments {
+            errors.push(table.path("qlog_schema"), "only captures with comments include logs; write comments = true");
+        }
         table.finish(errors);
         Some(pcap)
+    }
+}
+
+impl FromValue for QlogSchema {
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        leaf(value, path, errors)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::sides::sides;
 use super::{
-    Changes, Duplication, Extension, Fade, Fec, JitterSpec, LinkTrace, LossModel, OnDemand, OutageRule, Police,
+    Changes, Duplication, Extension, Fade, Fec, JitterSpec, LinkTrace, LossModel, Mtu, OnDemand, OutageRule, Police,
     Propagation, Queue, Reorder, Signals, TraceFormat,
 };
 use crate::read::{Errors, FromValue, Path, PerDirection, TableReader, leaf, share_part, shown};
@@ -69,6 +69,9 @@ sides! {
         /// Policer before the queue: a token bucket that drops packets above a rate, `{ rate = "50 Mbit/s", burst =
         /// "64 kB" }`.
         police: Police;
+        /// Largest IP packet that the link carries, 68 B to 65,535 B; larger ones are dropped without a notification.
+        /// Default: no limit.
+        mtu: Mtu;
         /// Grid of times when the state of the link changes: outages, steps of the delay, losses and lower rates,
         /// `{ period = "15 s", phase = "12 s", outage = "100 ms" }`.
         slots: Extension<Slots>;

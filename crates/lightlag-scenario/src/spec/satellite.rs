@@ -212,6 +212,7 @@ impl Satellite {
                     ("fade", side.fade.0.is_some()),
                     ("on_demand", side.on_demand.0.is_some()),
                     ("police", side.police.0.is_some()),
+                    ("mtu", side.mtu.0.is_some()),
                     ("fec", side.fec.code().is_some()),
                     ("slots", side.slots.0.is_some()),
                     ("channel", side.channel.0.is_some()),

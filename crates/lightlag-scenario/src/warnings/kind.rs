@@ -111,6 +111,10 @@ kinds! {
     QuicAtProxy "quic-at-proxy"
         "A QUIC flow passes a proxy. The proxy cannot split it, because QUIC encrypts its transport header (RFC 9001 §5); \
          its packets pass as at a router."
+    PacketAboveMtu "packet-above-mtu"
+        "Full packets of a connection are larger than the MTU of a link on its path. Links drop them without a \
+         notification (a black hole for path MTU discovery), so the connection repeats them until it fails. Reduce \
+         tcp.mss or quic.datagram, or raise the mtu of the link."
     UnmarkedStep "unmarked-step"
         "A queue marks packets above a threshold, but no flow with this slowest link supports marks (ECN), so it never \
          marks. Set congestion = \"dctcp\" or tcp.ecn = \"classic\"."

@@ -6,6 +6,7 @@
 mod access;
 mod idle;
 mod kind;
+mod mtu;
 mod netem;
 mod outage;
 mod phase;
@@ -85,6 +86,7 @@ impl Scenario {
             let path = flow_path(flow);
             let share = Bytes((way.rate * way.round_trip).0 / sharing[way.bottleneck.0 as usize].max(1));
             self.time(network, flow, way, &path, &mut findings);
+            mtu::warn(network, flow, way, &path, &mut findings);
             if let Some(ends) = &flow.quic {
                 quic::warn(flow, ends, way, share, &path, &mut findings);
             }

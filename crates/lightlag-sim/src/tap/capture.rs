@@ -16,7 +16,7 @@ use lightlag_net::queue::{DropCause, Dropped};
 use lightlag_net::{EndpointId, Exit, LinkId, NodeId};
 use lightlag_quic::contents::Contents;
 use lightlag_quic::streams::Side;
-use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Medium, Network};
+use lightlag_scenario::{CapturePlace, CapturePlan, IpVersion, Medium, Network, QlogSchema};
 use lightlag_tcp::segment::Flags;
 use lightlag_transport::Snapshot;
 use lightlag_wire::capture::{Direction, InterfaceId, LinkType, Writer};
@@ -138,6 +138,7 @@ impl Setup {
             endpoints: self.endpoints,
             quic: self.quic,
             log_specs: self.log_specs,
+            log_schema: self.plan.qlog,
             logs: None,
             hosts: self.hosts,
             dscp: self.dscp,
@@ -199,8 +200,9 @@ pub(crate) struct Captures {
     endpoints: Vec<EndpointSpec>,
     /// QUIC connections, if there are any.
     quic: Option<QuicConnections>,
-    /// Endpoints that may have logs; then their logs.
+    /// Endpoints that may have logs, and the form of these; then the logs.
     log_specs: Vec<LogSpec>,
+    log_schema: QlogSchema,
     logs: Option<ConnectionLogs>,
     hosts: Vec<[NodeId; 2]>,
     dscp: Vec<Dscp>,
@@ -255,6 +257,9 @@ impl Captures {
     #[cold]
     pub(crate) fn sent(&mut self, now: Instant, on: Exit, packet: &Packet, state: impl FnOnce() -> Option<Snapshot>) {
         let (node, comment) = (self.origin(packet), self.comment(packet, state));
+        if let Some(quic) = &mut self.quic {
+            quic.sent(packet, &self.endpoints[packet.to.index()]);
+        }
         let seen = CapturedPacket {
             at: now,
             direction: Direction::Outbound,
@@ -490,11 +495,13 @@ impl Captures {
                 let payload = &self.payload[start..start + usize::from(segment.len)];
                 encode(&mut self.bytes, &addresses, &fields, segment, payload);
             }
-            PacketBody::Other(Other::Quic(_)) => {
+            PacketBody::Other(Other::Quic(body)) => {
                 let quic = self.quic.as_mut().expect("a QUIC packet has a connection");
                 let (connection, sender) = quic.sender(packet.to, &self.endpoints[packet.to.index()]);
-                let addresses = quic_addresses(addresses, sender);
-                let datagram = Datagram { connection, sender, sequence: 0, addresses, ip: &fields };
+                let (address, port) = body.client_address();
+                let addresses = moved(quic_addresses(addresses, sender), sender, address, port);
+                // Each migration uses the next connection ID of both ends (RFC 9000 §9.5).
+                let datagram = Datagram { connection, sender, sequence: address.into(), addresses, ip: &fields };
                 quic.sessions.encode(&mut self.bytes, &datagram, contents.expect("a QUIC packet has contents"));
             }
             PacketBody::Other(Other::Datagram(datagram)) => {
@@ -540,6 +547,26 @@ fn quic_addresses(addresses: Addresses, sender: Side) -> Addresses {
         source: SocketAddr::new(source.ip(), ports[0]),
         destination: SocketAddr::new(destination.ip(), ports[1]),
     }
+}
+
+/// Returns the addresses with another address or port of the client. The address 10.0.0.1 becomes 10.32.0.1 and fd00::1
+/// becomes fd00::1:0:0:0:1; ports below the dynamic ones replace these.
+fn moved(addresses: Addresses, sender: Side, address: u8, port: u8) -> Addresses {
+    let mut addresses = addresses;
+    let client = if sender == Side::Client { &mut addresses.source } else { &mut addresses.destination };
+    if address > 0 {
+        client.set_ip(match client.ip() {
+            IpAddr::V4(ip) => Ipv4Addr::from_bits(ip.to_bits() | u32::from(address) << 21).into(),
+            IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() | u128::from(address) << 64).into(),
+        });
+    }
+    if port > 0 {
+        let range = SENDER_PORTS.end() - SENDER_PORTS.start() + 1;
+        let place = (client.port() - SENDER_PORTS.start()) % range;
+        let base = if port % 2 == 1 { SENDER_PORTS.start() - range } else { SENDER_PORTS.start() - 2 * range };
+        client.set_port(base + (place + 997 * u16::from(port)) % range);
+    }
+    addresses
 }
 
 /// Returns the address of a node: the first node has 10.0.0.1 or fd00::1, the second 10.0.0.2 or fd00::2, and so on.

@@ -275,3 +275,22 @@ fn a_log_that_cannot_be_written_ends_the_captures() {
     let simulation = simulation.capture_to(&mut |_| Ok(Box::new(io::sink()))).unwrap();
     assert!(simulation.log_to(&mut |_| Err(io::Error::other("no such directory"))).is_err());
 }
+
+#[test]
+fn the_search_for_the_mtu_is_in_the_log_in_both_forms() {
+    let path = PATH.replace("transfer = ", "quic = { mtu = \"1452 B\" }\ntransfer = ");
+    let events = |record: &str| run(&format!("{path}{record}")).logs()[&0].clone();
+    let (header, old) = events(RECORD);
+    let sizes = |events: &[Value], name: &str| {
+        let updates = named(events, name).into_iter().map(|event| event["data"]["new"].as_u64().unwrap());
+        updates.collect::<Vec<_>>()
+    };
+    // Half of the interval from 1,200 B to 1,452 B until it is below 20 B; then its end.
+    let found = [1_326, 1_389, 1_420, 1_452];
+    assert_eq!(sizes(&old, "connectivity:mtu_updated"), found);
+    assert!(header["qlog_version"] == "0.3" && header["file_schema"].is_null());
+    let (header, new) = events("[record]\npcap = { comments = true, qlog_schema = \"main-14\" }\n");
+    assert_eq!(header["file_schema"], "urn:ietf:params:qlog:file:sequential");
+    assert_eq!(sizes(&new, "quic:mtu_updated"), found);
+    assert!(old.len() == new.len() && new.iter().all(|event| event["name"].as_str().unwrap().starts_with("quic:")));
+}

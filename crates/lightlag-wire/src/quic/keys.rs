@@ -8,7 +8,8 @@ use hkdf::Hkdf;
 use lightlag_quic::codec::Version;
 use lightlag_quic::streams::Side;
 use sha2::Sha256;
-use std::sync::OnceLock;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// Bytes of a traffic secret.
 pub(super) const SECRET: usize = 32;
@@ -122,12 +123,9 @@ impl PacketKeys {
         Self { aead: Aes128Gcm::new(&key.into()), iv, header: Aes128::new(&header.into()) }
     }
 
-    /// Derives the keys after one key update, which keeps the key of header protection (RFC 9001 §6.1).
-    fn updated(version: Version, secret: &[u8; SECRET]) -> Self {
-        let mut next = [0; SECRET];
-        let current = Hkdf::<Sha256>::from_prk(secret).expect("a secret of 32 bytes");
-        expand(&current, constants(version).update, &mut next);
-        Self { header: Self::new(version, secret).header, ..Self::new(version, &next) }
+    /// Derives the keys from the secret of a later generation, which keep the key of header protection (RFC 9001 §6.1).
+    fn later(version: Version, secret: &[u8; SECRET]) -> Self {
+        Self { header: Self::new(version, &[0; SECRET]).header, ..Self::new(version, secret) }
     }
 
     /// Returns the nonce of a packet: the IV combined with the packet number (RFC 9001 §5.3).
@@ -158,13 +156,57 @@ impl PacketKeys {
     }
 }
 
+/// Returns the secret after a key update (RFC 9001 §6.1).
+fn next_secret(version: Version, secret: &[u8; SECRET]) -> [u8; SECRET] {
+    let mut next = [0; SECRET];
+    let current = Hkdf::<Sha256>::from_prk(secret).expect("a secret of 32 bytes");
+    expand(&current, constants(version).update, &mut next);
+    next
+}
+
+/// The key updates of one direction, whose first secret is zero.
+#[derive(Clone, Default)]
+pub(super) struct KeyUpdates {
+    /// Number of the first packet of each generation after the first, and its keys.
+    later: Vec<(u64, Arc<PacketKeys>)>,
+    /// Secret of the last generation.
+    secret: [u8; SECRET],
+}
+
+impl fmt::Debug for KeyUpdates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.later.iter().map(|(number, _)| number)).finish()
+    }
+}
+
+impl KeyUpdates {
+    /// Adds an update with the packet `number`.
+    pub(super) fn add(&mut self, version: Version, number: u64) {
+        self.secret = next_secret(version, &self.secret);
+        self.later.push((number, Arc::new(PacketKeys::later(version, &self.secret))));
+    }
+
+    /// Returns the key phase of the last packets.
+    pub(super) fn phase(&self) -> bool {
+        self.later.len() % 2 == 1
+    }
+
+    /// Returns the keys of a packet. Without updates, key phase 1 has the keys after one.
+    pub(super) fn keys(&self, version: Version, number: u64, key_phase: bool) -> &PacketKeys {
+        match self.later.partition_point(|(first, _)| *first <= number) {
+            0 => null_keys(version, key_phase && self.later.is_empty()),
+            count => &self.later[count - 1].1,
+        }
+    }
+}
+
 /// Returns the keys of all packets but Initial packets. Both directions and all stages of the handshake have the same,
 /// because their secrets are all zero. Key phase 1 has the keys after one update.
 pub(super) fn null_keys(version: Version, key_phase: bool) -> &'static PacketKeys {
     static KEYS: [[OnceLock<PacketKeys>; 2]; 2] = [const { [const { OnceLock::new() }; 2] }; 2];
-    KEYS[usize::from(version == Version::Two)][usize::from(key_phase)].get_or_init(|| {
-        let derive = if key_phase { PacketKeys::updated } else { PacketKeys::new };
-        derive(version, &[0; SECRET])
+    KEYS[usize::from(version == Version::Two)][usize::from(key_phase)].get_or_init(|| match key_phase {
+        false => PacketKeys::new(version, &[0; SECRET]),
+        true => PacketKeys::later(version, &next_secret(version, &[0; SECRET])),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::hello;
 use super::ids::{ConnectionId, Role, fill, hexadecimal, reset_token};
-use super::keys::{PacketKeys, initial_secret, null_keys, retry_tag};
+use super::keys::{KeyUpdates, PacketKeys, initial_secret, null_keys, retry_tag};
 use super::protect::protect;
 use super::spec::SessionSpec;
 use lightlag_quic::Kind;
@@ -12,17 +12,30 @@ use lightlag_quic::frame::{Frame, RESET_TOKEN, ack_size};
 use lightlag_quic::streams::Side;
 use std::fmt::Write as _;
 
-/// Writes the packets of a connection as they would be on the wire. Nothing is stored between packets, so a packet has
-/// the same bytes wherever and however often it is captured.
+/// Writes the packets of a connection as they would be on the wire. Nothing but key updates is stored between packets,
+/// so a packet has the same bytes wherever and however often it is captured.
 #[derive(Clone, Debug)]
 pub struct Session {
     spec: SessionSpec,
+    /// Key updates of the client and of the server.
+    updates: [KeyUpdates; 2],
 }
 
 impl Session {
     /// Creates a session.
     pub fn new(spec: SessionSpec) -> Self {
-        Self { spec }
+        Self { spec, updates: Default::default() }
+    }
+
+    /// Notes the key phase of packets that `sender` sends. Has to be called for datagrams in the order of sending, before
+    /// [`Self::encode`], if keys are updated more than once.
+    pub fn sent(&mut self, sender: Side, contents: &Contents) {
+        let updates = &mut self.updates[sender as usize];
+        for part in contents.parts.iter().filter(|part| part.kind == Kind::OneRtt) {
+            if part.key_phase != updates.phase() {
+                updates.add(self.spec.version, part.number);
+            }
+        }
     }
 
     /// Returns the secrets of the connection as a TLS key log. All traffic secrets are zero; Initial packets need none.
@@ -114,7 +127,10 @@ impl Session {
         let number = view.part.number;
         match view.part.kind {
             Kind::Initial => protect(packet, number_at, number, &self.initial_keys(sender, view.part)),
-            Kind::OneRtt => protect(packet, number_at, number, null_keys(spec.version, view.part.key_phase)),
+            Kind::OneRtt => {
+                let keys = self.updates[sender as usize].keys(spec.version, number, view.part.key_phase);
+                protect(packet, number_at, number, keys);
+            }
             _ => protect(packet, number_at, number, null_keys(spec.version, false)),
         }
     }

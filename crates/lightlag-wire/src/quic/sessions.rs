@@ -30,6 +30,13 @@ impl Sessions {
         self.sessions.contains_key(&connection)
     }
 
+    /// Notes a datagram that `sender` of a connection sends, as [`Session::sent`].
+    pub fn sent(&mut self, connection: u64, sender: Side, contents: &Contents) {
+        if let Some(session) = self.sessions.get_mut(&connection) {
+            session.sent(sender, contents);
+        }
+    }
+
     /// Writes a complete IP packet to `out`, which is cleared first: a datagram that `sender` of a connection sends.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-use super::keys::{PacketKeys, initial_secret, null_keys, retry_tag};
+use super::keys::{KeyUpdates, PacketKeys, initial_secret, null_keys, retry_tag};
 use super::protect::{protect, unprotect};
 use super::{Session, SessionSpec, Side, Version};
 use lightlag_quic::config::{HandshakeSizes, ServerRules};
@@ -193,6 +193,19 @@ fn a_new_key_phase_changes_the_payload_and_not_the_header_key() {
     assert_eq!(first.mask([9; 16]), second.mask([9; 16]));
     let sealed = |keys: &PacketKeys| keys.seal(0, &[], &mut [0; 20]);
     assert_ne!(sealed(first), sealed(second));
+}
+
+#[test]
+fn each_key_update_has_keys_of_its_own() {
+    let mut updates = KeyUpdates::default();
+    let sealed = |keys: &PacketKeys| keys.seal(0, &[], &mut [0; 20]);
+    let before = sealed(updates.keys(Version::One, 5, false));
+    [10, 20, 30].into_iter().for_each(|number| updates.add(Version::One, number));
+    let tags: Vec<_> = [9, 10, 19, 20, 29, 30].map(|number| sealed(updates.keys(Version::One, number, false))).into();
+    assert_eq!((tags[0], tags[1], tags[3]), (before, tags[2], tags[4]));
+    let distinct: std::collections::BTreeSet<_> = [tags[0], tags[1], tags[3], tags[5]].into();
+    assert_eq!((distinct.len(), updates.phase()), (4, true));
+    assert_eq!(tags[1], sealed(null_keys(Version::One, true)));
 }
 
 #[test]

@@ -50,6 +50,7 @@ pub(super) fn explain(cause: DropCause) -> &'static str {
         DropCause::NoRoute => "no route was found",
         DropCause::Outage => "an outage of the link",
         DropCause::Policer => "above the rate of the policer",
+        DropCause::TooLarge => "larger than the MTU",
         DropCause::Collision => "bursts of other stations",
     }
 }

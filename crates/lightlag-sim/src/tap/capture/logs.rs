@@ -14,10 +14,10 @@ use lightlag_quic::connection::notes::{LossRule, LostPacket, Notes};
 use lightlag_quic::contents::Contents;
 use lightlag_quic::streams::Side;
 use lightlag_quic::{Connection, Parameters, State};
-use lightlag_scenario::{CapturePlace, CapturePlan, Network};
+use lightlag_scenario::{CapturePlace, CapturePlan, Network, QlogSchema};
 use lightlag_transport::{Inspect, Snapshot};
+use lightlag_wire::quic::SessionSpec;
 use lightlag_wire::quic::qlog::{ConnectionState, Event, Log, LossTrigger, Metrics, Owner, Schema, Titles};
-use lightlag_wire::quic::{SessionSpec, Version};
 use std::io::{self, Write as _};
 
 /// Name of the file.
@@ -55,12 +55,13 @@ impl LogSpec {
             let config = |at: EndpointId| quic::config(at, &endpoints[at.index()], network, numbers);
             let [client, server] = if is_client { [endpoint, end.peer] } else { [end.peer, endpoint] };
             let index = connection(endpoint, end);
+            let [client, server] = [config(client), config(server)];
             Self {
                 endpoint,
                 flow: end.flow,
                 is_receiver: end.role == Role::Receiver,
                 side: if is_client { Side::Client } else { Side::Server },
-                session: SessionSpec::new(index, Version::One, config(client), config(server)),
+                session: SessionSpec::new(index, client.version, client, server),
                 node: network.nodes[end.node.0 as usize].clone(),
             }
         };
@@ -106,17 +107,19 @@ struct EndpointLog {
     duplicates: u64,
     congestion: Option<&'static str>,
     metrics: Metrics,
+    /// UDP payload of a full datagram; 0 before the first record.
+    datagram: u16,
 }
 
 impl ConnectionLogs {
-    pub(super) fn new(file: super::Output, specs: Vec<LogSpec>, titles: LogTitles) -> Self {
+    pub(super) fn new(file: super::Output, specs: Vec<LogSpec>, titles: LogTitles, schema: QlogSchema) -> Self {
         let first = specs.iter().map(|spec| spec.endpoint.0).min().unwrap_or(0);
         let last = specs.iter().map(|spec| spec.endpoint.0).max().unwrap_or(0);
         let mut indices = vec![None; (last - first) as usize + 1];
         for (index, spec) in (0..).zip(&specs) {
             indices[(spec.endpoint.0 - first) as usize] = Some(index);
         }
-        let logs = specs.into_iter().map(EndpointLog::new).collect();
+        let logs = specs.into_iter().map(|spec| EndpointLog::new(spec, schema)).collect();
         Self { file, titles, indices, first, logs, text: String::new() }
     }
 
@@ -170,9 +173,13 @@ impl ConnectionLogs {
 }
 
 impl EndpointLog {
-    fn new(spec: LogSpec) -> Self {
+    fn new(spec: LogSpec, schema: QlogSchema) -> Self {
+        let schema = match schema {
+            QlogSchema::V03 => Schema::V03,
+            QlogSchema::Main14 => Schema::Current,
+        };
         Self {
-            log: Log::new(Schema::V03, spec.side, spec.session.clone()),
+            log: Log::new(schema, spec.side, spec.session.clone()),
             spec,
             is_started: false,
             state: None,
@@ -180,6 +187,7 @@ impl EndpointLog {
             duplicates: 0,
             congestion: None,
             metrics: Metrics::default(),
+            datagram: 0,
         }
     }
 
@@ -215,6 +223,7 @@ impl EndpointLog {
         for &lost in &notes.lost {
             self.log.record(text, now, &loss(lost));
         }
+        self.path_mtu(text, now, connection);
         self.recovery(text, now, connection);
         // The memory of the notes is reused.
         notes.lost.clear();
@@ -273,6 +282,15 @@ impl EndpointLog {
         for &new in &states[passed..] {
             self.log.record(text, now, &Event::State { old: self.state, new });
             self.state = Some(new);
+        }
+    }
+
+    /// Records a change of the datagram size by the search for the path MTU.
+    fn path_mtu(&mut self, text: &mut String, now: Instant, connection: &Connection) {
+        let new = connection.datagram_size();
+        let old = std::mem::replace(&mut self.datagram, new);
+        if old > 0 && old != new {
+            self.log.record(text, now, &Event::Mtu { old, new, done: !connection.searches_mtu() });
         }
     }
 
@@ -372,7 +390,7 @@ impl super::Captures {
         titles: LogTitles,
     ) -> io::Result<()> {
         let specs = std::mem::take(&mut self.log_specs);
-        self.logs = Some(ConnectionLogs::new(open(FILE)?, specs, titles));
+        self.logs = Some(ConnectionLogs::new(open(FILE)?, specs, titles, self.log_schema));
         Ok(())
     }
 

@@ -4,7 +4,6 @@ use crate::body::{Other, Packet, PacketBody};
 use crate::hosts::endpoints::{EndpointIds, EndpointSpec};
 use crate::hosts::quic;
 use lightlag_net::EndpointId;
-use lightlag_quic::codec::Version;
 use lightlag_quic::contents::Contents;
 use lightlag_quic::streams::Side;
 use lightlag_quic::{Arena, Packet as Datagram};
@@ -38,7 +37,7 @@ impl QuicConnections {
                 let config = |at: EndpointId| quic::config(at, &endpoints[at.index()], network, numbers);
                 let connection = connection(EndpointId(id), end);
                 let configs = [config(EndpointId(id)), config(end.peer)];
-                sessions.insert(SessionSpec::new(connection, Version::One, configs[0], configs[1]));
+                sessions.insert(SessionSpec::new(connection, configs[0].version, configs[0], configs[1]));
             }
         }
         Some(Self { sessions, opens, first: ids.start, stored: BTreeMap::new() })
@@ -48,6 +47,14 @@ impl QuicConnections {
     pub(super) fn stored(&mut self, packet: &Datagram, arena: &Arena) {
         if let Some(slot) = packet.slot() {
             self.stored.insert(slot, arena.copy(packet));
+        }
+    }
+
+    /// Notes a packet that is sent.
+    pub(super) fn sent(&mut self, packet: &Packet, end: &EndpointSpec) {
+        if let Some(contents) = self.contents(packet) {
+            let (connection, sender) = self.sender(packet.to, end);
+            self.sessions.sent(connection, sender, &contents);
         }
     }
 
