@@ -144,9 +144,7 @@ CURRENT_NAMES = {
 """Events of draft-ietf-quic-qlog-quic-events-13 that a run writes."""
 
 
-def test_the_current_schema_has_the_same_events_under_its_names(
-    logged: tuple[ll.Result, Path], tmp_path: Path
-) -> None:
+def test_the_current_schema_has_the_same_events_under_its_names(logged: tuple[ll.Result, Path], tmp_path: Path) -> None:
     result = ll.run(network(), duration="20 s", seed=1, qlog=tmp_path, qlog_schema="main-14")
     assert result.result_hash == logged[0].result_hash
     assert result.scenario["record"]["pcap"]["qlog_schema"] == "main-14"
@@ -177,7 +175,7 @@ def test_the_current_schema_has_the_same_events_under_its_names(
 
 def test_the_form_of_logs_is_checked(tmp_path: Path) -> None:
     scenario = tmp_path / "pair.toml"
-    scenario.write_text(network().toml())
+    scenario.write_text(network().scenario().to_toml())
     run = ["run", str(scenario), "--duration", "1s", "--json", "-q"]
     answer = CliRunner().invoke(app, [*run, "--qlog", str(tmp_path / "one.sqlog"), "--qlog-schema", "main-14"])
     assert answer.exit_code == 0

@@ -42,8 +42,8 @@ def test_the_summary_has_the_keys_of_the_interface(result: ll.Result) -> None:
     assert set(result.summary["flows"][0]["limited_s"]) == set("cwnd rwnd application pacing recovery timeout".split())
     assert set(result.summary["links"][0]) == set(
         "name from to rate_bps carried_bytes utilisation dropped_queue dropped_aqm dropped_police dropped_mtu "
-        "dropped_error dropped_outage dropped_acks dropped_route withdrawn marked duplicated reordered repair_packets repaired "
-        "residual_loss baseband_frames dummy_frames encapsulation_bytes padding_bytes mean_queue_packets "
+        "dropped_error dropped_outage dropped_acks dropped_route withdrawn marked duplicated reordered repair_packets "
+        "repaired residual_loss baseband_frames dummy_frames encapsulation_bytes padding_bytes mean_queue_packets "
         "max_queue_packets".split()
     )
 

@@ -90,7 +90,7 @@ overrides! {
         /// Resume an earlier connection with the server and send data in the first flight (0-RTT). Only at the client.
         zero_rtt: bool, apart;
         /// Search for the path MTU by probes (RFC 8899, RFC 9000 §14.3): its largest datagram, from `datagram` to
-        /// 65,507 B; or false for none, and true for that of the profile, or up to 1,452 B if it has none.
+        /// 65,507 B; or false for none, and true for the search of the profile, or up to 1,452 B if it has none.
         mtu: MtuSwitch, apart;
         /// Careful Resume (RFC 9959) by the end that sends: window and RTT of an earlier connection on the path, `{
         /// saved_cwnd = "2 MB", saved_rtt = "600 ms" }`. If the first measured round trip is similar to `saved_rtt`,
@@ -108,8 +108,8 @@ overrides! {
         /// Times in the run when the client migrates to another address, at most 7: the window and the round-trip time
         /// start again (RFC 9000 §9.4). Only at the client. Default: none.
         migrate: Vec<Duration>, apart;
-        /// Number of packets after which an end updates its keys (RFC 9001 §6), from 1; 0 means never. Captures show
-        /// it. Default: 0.
+        /// Number of packets with the same keys before an end updates them (RFC 9001 §6), from 1; 0 means no updates.
+        /// Captures show them. Default: 0.
         key_update: u64, apart;
         /// Keys that differ at the end that opens the connection.
         client: Box<Options>, apart, joined by |base: Box<Options>, over: Box<Options>| Box::new(base.merge(&over));

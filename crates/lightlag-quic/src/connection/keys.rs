@@ -1,7 +1,7 @@
 //! Key updates (RFC 9001 §6): the key phase of 1-RTT packets.
 //!
 //! An end updates its keys after a number of packets, when a packet with the current keys is acknowledged and the peer
-//! has updated its own. A peer that sees the other phase in a packet with the highest number follows. There is no
+//! has updated its own. A peer that receives the other phase in a packet with the highest number follows. There is no
 //! cryptography, so an update changes one bit of the header.
 
 use super::Connection;

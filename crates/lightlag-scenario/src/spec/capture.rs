@@ -19,7 +19,7 @@ pub struct Pcap {
     /// Whether packets have comments: the state of the sender, and the cause of a drop.
     pub comments: bool,
     /// Form of the logs of QUIC in qlog, which captures with comments include: `"0.3"`, which qvis reads, or
-    /// `"main-14"`, that of draft-ietf-quic-qlog-main-schema-14.
+    /// `"main-14"`, the form of draft-ietf-quic-qlog-main-schema-14. Default: 0.3.
     #[serde(skip_serializing_if = "QlogSchema::is_usual")]
     pub qlog_schema: QlogSchema,
 }

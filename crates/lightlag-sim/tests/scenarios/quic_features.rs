@@ -21,7 +21,7 @@ fn finish(flow: &FlowSummary) -> f64 {
     flow.finish_s.unwrap_or_else(|| panic!("unfinished: {flow:?}"))
 }
 
-/// Returns the errors of a scenario, each with its place.
+/// Returns the errors of a scenario with their paths.
 fn errors(text: &str) -> String {
     let errors = match lightlag_scenario::parse_toml(text, &[]) {
         Ok(scenario) => scenario.expand().expect_err(text),
@@ -92,7 +92,7 @@ fn the_search_for_the_mtu_finds_what_the_link_carries() {
         let sent = flow.sent_segments as f64;
         assert!((sent * payload(datagram) / 20e6 - 1.0).abs() < 0.03, "{sent} packets of {datagram} B");
     }
-    // Lost probes are no sign of congestion.
+    // Lost probes do not count as congestion.
     assert_eq!(narrow.flows[0].recoveries, off.flows[0].recoveries);
 }
 
