@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy
     from lightlag.scenario.links import Link, LinkParameters
     from lightlag.scenario.plain import toml_value
-    from lightlag.scenario.quic import Quic, QuicAck, QuicLike
+    from lightlag.scenario.quic import Quic, QuicAck, QuicAckFrequency, QuicLike
     from lightlag.scenario.radio import Medium, Node, Radio
     from lightlag.scenario.reading import (
         ScenarioLike,
@@ -121,6 +121,7 @@ __all__ = [
     "Queue",
     "Quic",
     "QuicAck",
+    "QuicAckFrequency",
     "QuicLike",
     "Radio",
     "Ramp",
@@ -168,7 +169,7 @@ _FROM = {
     "flows": "Crash Defaults Flow FlowTemplate Proxy",
     "links": "LinkParameters Link",
     "plain": "toml_value",
-    "quic": "Quic QuicAck QuicLike",
+    "quic": "Quic QuicAck QuicAckFrequency QuicLike",
     "radio": "Medium Node Radio",
     "reading": "ScenarioLike Sets check checked congestion_names load_scenario read_scenario",
     "record": "Pcap Record",

@@ -78,6 +78,9 @@ class LinkParameters:
     police: Mapping[str, Any] | Directions[Mapping[str, Any] | None] | None = None
     """Policer before the queue: a token bucket that drops packets above a rate,
     ``{"rate": "50 Mbit/s", "burst": "64 kB"}``."""
+    mtu: Size | Directions[Size | None] | None = None
+    """Largest IP packet that the link carries, 68 B to 65,535 B; larger ones are dropped without a notification.
+    Default: no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)

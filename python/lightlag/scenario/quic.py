@@ -25,6 +25,19 @@ class QuicAck:
 
 
 @dataclass(frozen=True, kw_only=True)
+class QuicAckFrequency:
+    """Frequency of acknowledgements that a sender of data requests (draft-ietf-quic-ack-frequency-14)."""
+
+    delay: Time | None = None
+    """Maximum delay of an acknowledgement, 1 ms up to 2^14 ms. Default: a quarter of the round-trip time."""
+    packets: int | None = None
+    """Number of packets that one acknowledgement covers, 1 to 1,000. Default: 10."""
+    reordering: int | None = None
+    """Reordering threshold of immediate acknowledgements in packets, at most 1,000; 0 never acknowledges immediately.
+    Default: 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Quic:
     """QUIC settings that deviate from a profile."""
 
@@ -87,6 +100,27 @@ class Quic:
     """Time threshold of loss detection in round-trip times, 1 to 10 (RFC 9002 §6.1.2)."""
     zero_rtt: bool | None = None
     """Resume an earlier connection with the server and send data in the first flight (0-RTT). Only at the client."""
+    ack_frequency: QuicAckFrequency | Mapping[str, Any] | None = None
+    """Frequency of acknowledgements that an end requests of its peer while it sends data
+    (draft-ietf-quic-ack-frequency-14): any of ``packets``, ``delay``, ``reordering``. The peer then supports it.
+    Default: none."""
+    keep_alive: Time | None = None
+    """Interval of PING frames while a connection is idle, from 1 ms to below the idle timeout (RFC 9000 §10.1.2); 0 s
+    means none."""
+    key_update: int | None = None
+    """Number of packets with the same keys before an end updates them (RFC 9001 §6), from 1; 0 means no updates.
+    Captures show them. Default: 0."""
+    migrate: tuple[Time, ...] | None = None
+    """Times in the run when the client migrates to another address, at most 7: the window and the round-trip time start
+    again (RFC 9000 §9.4). Only at the client. Default: none."""
+    mtu: Size | bool | None = None
+    """Search for the path MTU by probes (RFC 8899, RFC 9000 §14.3): its largest datagram, from ``datagram`` to 65,507
+    B; or false for none, and true for the search of the profile, or up to 1,452 B if it has none."""
+    rebind: tuple[Time, ...] | None = None
+    """Times in the run when a NAT gives the client another port (RFC 9000 §9), which the client does not notice. Only
+    at the client. Default: none."""
+    version: int | None = None
+    """Version of QUIC, 1 (RFC 9000) or 2 (RFC 9369). Captures show it; times and sizes are the same."""
 
 
 QuicLike: TypeAlias = Quic | Mapping[str, Any]

@@ -25,7 +25,7 @@ class Pcap:
     """Whether packets have comments: the state of the sender, and the cause of a drop. Default: False."""
     qlog_schema: Literal["0.3", "main-14"] | None = None
     """Form of the logs of QUIC in qlog, which captures with comments include: ``"0.3"``, which qvis reads, or
-    ``"main-14"``, that of draft-ietf-quic-qlog-main-schema-14."""
+    ``"main-14"``, the form of draft-ietf-quic-qlog-main-schema-14. Default: 0.3."""
 
 
 @dataclass(frozen=True, kw_only=True)

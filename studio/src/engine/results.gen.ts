@@ -179,6 +179,8 @@ export interface LinkSummary {
   dropped_aqm: number;
   /** Packets that the policer dropped because they exceeded its rate and its burst. */
   dropped_police: number;
+  /** Packets dropped because they were larger than the MTU of the link. */
+  dropped_mtu: number;
   /** Packets dropped because they were corrupted. */
   dropped_error: number;
   /** Packets that were cut off or discarded by an outage of the link. */
