@@ -63,7 +63,9 @@ def test_a_new_key_of_a_link_becomes_the_last_field_of_a_line() -> None:
 
 
 def test_a_type_follows_the_schema_where_it_accepts_other_values() -> None:
-    module = links({"header": {"description": "Either.", "enum": ["short", "long"]}, "duplicate": {"type": "integer"}})
+    whole = {"type": "integer"}
+    header = {"description": "Either.", "enum": ["short", "long"]}
+    module = links({"header": header, "duplicate": whole, "mtu": whole})
     assert '    header: Literal["short", "long"] | None = None\n    """Either."""\n' in module
     assert "    duplicate: int | None = None\n" in module
     # The name is in no type any more, so it is not imported.

@@ -75,12 +75,12 @@ class LinkParameters:
     """Events that the stations at both ends report to flows with SCPS-TP: outages, corruption or both."""
     header: Size | None = None
     """Link-layer header and trailer of every packet. Default: ``"0 B"``."""
-    police: Mapping[str, Any] | Directions[Mapping[str, Any] | None] | None = None
-    """Policer before the queue: a token bucket that drops packets above a rate,
-    ``{"rate": "50 Mbit/s", "burst": "64 kB"}``."""
     mtu: Size | Directions[Size | None] | None = None
     """Largest IP packet that the link carries, 68 B to 65,535 B; larger ones are dropped without a notification.
     Default: no limit."""
+    police: Mapping[str, Any] | Directions[Mapping[str, Any] | None] | None = None
+    """Policer before the queue: a token bucket that drops packets above a rate,
+    ``{"rate": "50 Mbit/s", "burst": "64 kB"}``."""
 
 
 @dataclass(frozen=True, kw_only=True)
