@@ -158,15 +158,18 @@ def test_goodput_counts_the_bytes_of_30_s(work: Work) -> None:
     assert 0.5 * full < mine["bytes"].value * 8e-6 / testbed.DOWNLOAD_S < full
 
 
-def test_pages_over_quic_are_judged_without_proxies(work: Work) -> None:
+def test_pages_over_quic_are_judged(work: Work) -> None:
     loads.write_pages(work)
     found = Section("pages", "Pages")
     loads._quic(work, found, seeds=1)
-    plain, proxied = found.facts[:3], found.facts[3:]
-    assert all(fact.ours is not None and fact.verdict is not Verdict.NO_VERDICT for fact in plain)
-    assert all(fact.ours is None and fact.verdict is Verdict.NO_VERDICT for fact in proxied)
+    assert all(fact.ours is not None and fact.verdict is not Verdict.NO_VERDICT for fact in found.facts)
+    verdicts = {fact.setting: fact.verdict for fact in found.facts}
     # In GEO the model is a fifth faster, in LEO a tenth.
-    assert [fact.verdict for fact in plain if "loss 0" in fact.setting] == [Verdict.DIFFERS, Verdict.AGREES]
+    assert verdicts["GEO, loss 0 %, QUIC"] is Verdict.DIFFERS
+    assert verdicts["LEO, loss 0 %, QUIC"] is Verdict.AGREES
+    changes = testbed.quic_switches(proxies=True, loss=True)
+    content = testbed.switched(testbed.page_load(kosek.LEO, 1, pep=False), testbed.over_quic_proxies)
+    assert all(testbed.switched(content, change) != content for change in changes.values())
 
 
 def test_sources_that_were_not_read_have_no_verdict(work: Work) -> None:

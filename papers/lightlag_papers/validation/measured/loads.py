@@ -20,7 +20,6 @@ from lightlag_papers.validation.measured.testbed import (
     PAYLOAD_MBPS,
     PEP_SWITCHES,
     PEP_WINDOW,
-    QUIC_SWITCHES,
     SWITCHES,
     SYMBOL_RATE_MBD,
     Change,
@@ -28,7 +27,9 @@ from lightlag_papers.validation.measured.testbed import (
     link,
     loaded,
     over_quic,
+    over_quic_proxies,
     page_load,
+    quic_switches,
     received,
     started,
     switched,
@@ -176,27 +177,22 @@ def _explained(fact: Fact, ratios: Mapping[str, float]) -> Fact:
 
 
 def _quic(work: Work, found: Section, seeds: int) -> None:
-    """Adds the rows of pages over HTTP/3. The objects of a page share one stream between proxies of QUIC in the model,
-    so their rows have no verdict.
-    """
-    plain = [(orbit, loss, measured) for orbit, loss, proxies, measured in QUIC_MS if not proxies]
-    contents = [switched(page_load(orbit, loss, pep=False), over_quic) for orbit, loss, _ in plain]
+    """Adds the rows of pages over HTTP/3."""
+    contents = [
+        switched(page_load(orbit, loss, pep=False), over_quic_proxies if proxies else over_quic)
+        for orbit, loss, proxies, _ in QUIC_MS
+    ]
     ours = _medians(work, "page loads over QUIC", contents, loaded, seeds)
-    for (orbit, loss, measured_ms), content, mine in zip(plain, contents, ours, strict=True):
-        setting, measured = f"{orbit.name}, loss {loss:g} %, QUIC", Spread(measured_ms / 1e3)
+    for (orbit, loss, proxies, measured_ms), content, mine in zip(QUIC_MS, contents, ours, strict=True):
+        setting = f"{orbit.name}, loss {loss:g} %, QUIC{' with proxies' if proxies else ''}"
+        measured = Spread(measured_ms / 1e3)
         fact = _judged(KOSEK, setting, "page load time", "s", measured, mine["load_s"])
         if fact.verdict is Verdict.DIFFERS:
-            changed = [switched(content, change) for change in QUIC_SWITCHES.values()]
-            others = _medians(work, setting, changed, loaded, seeds)
-            values = zip(QUIC_SWITCHES, others, strict=True)
+            changes = quic_switches(proxies=proxies, loss=loss > 0)
+            others = _medians(work, setting, [switched(content, change) for change in changes.values()], loaded, seeds)
+            values = zip(changes, others, strict=True)
             fact = _explained(fact, {name: other["load_s"].value / measured.value for name, other in values})
         found.facts.append(fact)
-    reason = "objects share one stream between proxies of QUIC in the model"
-    for orbit, loss, proxies, measured_ms in QUIC_MS:
-        if proxies:
-            setting = f"{orbit.name}, loss {loss:g} %, QUIC with proxies"
-            measured = Spread(measured_ms / 1e3)
-            found.facts.append(Fact(KOSEK, setting, "page load time", "s", measured, None, Verdict.NO_VERDICT, reason))
 
 
 def _downloads(work: Work, found: Section) -> None:

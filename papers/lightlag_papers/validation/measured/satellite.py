@@ -50,10 +50,7 @@ def satellite_page(section: Section) -> Page:
     judged = [fact for fact in section.facts if fact.verdict is not Verdict.NO_VERDICT]
     agree = section.count(Verdict.AGREES)
     result = f"{agree} of {len(judged)} facts about page loads agree within {PAGES:.0%}."
-    about = (
-        f"{section.count(Verdict.NO_VERDICT)} more have no verdict: QUIC with proxies, and results not read in their "
-        "source."
-    )
+    about = f"{section.count(Verdict.NO_VERDICT)} more have no verdict: they were not read in their source."
     parts = [
         "## Page loads\n",
         "Kosek et al. (IFIP Networking 2022) load one page over an emulated satellite, with TCP and QUIC, with and "
@@ -70,12 +67,18 @@ def satellite_page(section: Section) -> Page:
     return Page("Satellite access", result, COMMAND, "\n".join(parts), about)
 
 
+def _ends(setting: str) -> str:
+    """Returns the transport of a setting if it is QUIC, or whether it has PEPs."""
+    if ", QUIC" in setting:
+        return setting[setting.index(", QUIC") :]
+    return ", with PEPs" if "TCP with PEPs" in setting else ", without"
+
+
 def _groups(judged: Sequence[Fact]) -> list[tuple[str, ...]]:
     """Returns a row for each quantity, with PEPs or without, in the order of the section."""
     groups: dict[str, list[Fact]] = {}
     for fact in judged:
-        ends = ", QUIC" if "QUIC" in fact.setting else ", with PEPs" if "TCP with PEPs" in fact.setting else ", without"
-        name = fact.quantity if "without" in fact.quantity else fact.quantity + ends
+        name = fact.quantity if "without" in fact.quantity else fact.quantity + _ends(fact.setting)
         groups.setdefault(name, []).append(fact)
     rows = []
     for name, facts in groups.items():

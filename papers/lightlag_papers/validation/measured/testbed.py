@@ -60,6 +60,8 @@ PEP_WINDOW = 10
 """Initial window of the PEPs over the satellite in segments. The testbed sets 100, but over GEO, without loss, the
 document's last byte arrives 530 ms after its first (median of `responseEnd` less `responseStart`; 520 to 541 ms in 80 %
 of the loads): a second round trip between the PEPs (526 ms), where 100 segments need only the server's (80 ms)."""
+PROXY_WINDOW = 100
+"""Initial window of the QUIC proxies over the satellite in datagrams, from the configuration of the testbed."""
 BUFFER = "4 MB"
 """Buffer of a PEP for each direction; ours. The testbed starts PEPsal with the kernel's buffers."""
 
@@ -307,9 +309,31 @@ def over_quic(content: dict[str, Any]) -> None:
     flow["traffic"].pop("connections", None)
 
 
+def over_quic_proxies(content: dict[str, Any]) -> None:
+    """Changes a page load to HTTP/3 with proxies of QUIC at the gateway and at the terminal."""
+    over_quic(content)
+    far = {"congestion": "newreno", "initial_window": PROXY_WINDOW}
+    # The client opens the connections, so the gateway's server is the end towards the satellite.
+    content["proxies"] = [
+        {"node": "gateway", "kind": "quic", "buffer": BUFFER, "quic": {"server": far}},
+        {"node": "terminal", "kind": "quic", "buffer": BUFFER, "quic": {"client": far}},
+    ]
+
+
 def _quic_keys(**keys: Any) -> Change:
     def change(content: dict[str, Any]) -> None:
         content["flows"][0].setdefault("quic", {}).update(keys)
+
+    return change
+
+
+def _far_proxies(**keys: Any) -> Change:
+    """Returns the change of the proxies' ends towards the satellite."""
+
+    def change(content: dict[str, Any]) -> None:
+        for proxy in content["proxies"]:
+            for end in proxy["quic"].values():
+                end.update(keys)
 
     return change
 
@@ -322,3 +346,12 @@ QUIC_SWITCHES: dict[str, Change] = {
     "profile quiche": _quic_keys(profile="quiche"),
 }
 """Changes of a page load over QUIC, one at a time."""
+PROXY_SWITCHES: dict[str, Change] = {
+    "initial windows of proxies 10": _far_proxies(initial_window=10),
+    "CUBIC in the proxies": _far_proxies(congestion="cubic"),
+}
+
+
+def quic_switches(*, proxies: bool, loss: bool) -> dict[str, Change]:
+    """Returns the changes that apply to a setting over QUIC."""
+    return QUIC_SWITCHES | (PROXY_SWITCHES if proxies else {}) | (LOSS_SWITCHES if loss else {})
