@@ -4,7 +4,7 @@
 //! Times are seconds in floating point, as in aioquic: its pacer compares a bucket with sums of rounded quotients, and
 //! the last bit decides about a datagram.
 
-use crate::config::{Config, FlowRules};
+use crate::config::{Config, FlowRules, ProbeRules};
 use crate::packet::Packet;
 use crate::received::AckRules;
 use lightlag_core::Instant;
@@ -132,6 +132,8 @@ impl Flights {
             datagram: config.datagram,
             initial_window: config.initial_window,
             initial_rtt: config.initial_rtt,
+            // The first timeout is always twice the initial round-trip time.
+            probes: ProbeRules { first: config.probes.first, ..usual.probes },
             ack: AckRules { max_delay: config.ack.max_delay, ..usual.ack },
             flow: FlowRules {
                 stream_tuning: usual.flow.stream_tuning,
@@ -278,6 +280,7 @@ mod tests {
         let base = Profile::Aioquic.config();
         let flights = |config: Config| Flights::new(&config).is_some();
         assert!(flights(Config { pacing: None, ..base.clone() }));
+        assert!(flights(Config { probes: ProbeRules { first: None, ..base.probes }, ..base.clone() }));
         assert!(flights(Config { flow: FlowRules { stream: 4 << 20, ..base.flow }, ..base.clone() }));
         assert!(!flights(Config { ack: AckRules { threshold: 1, ..base.ack }, ..base.clone() }));
         assert!(!flights(Config { ecn: lightlag_core::Codepoint::Ect0, ..base.clone() }));
