@@ -27,13 +27,10 @@ HEADER = [
 
 
 CAUSES = {
-    (
-        "GEO",
-        "aioquic",
-    ): "*Cause.* aioquic retransmits handshake data 0.2 s after its first transmission, before an answer "
-    "can arrive. In version 1.2.0, which the profile follows, this reduces the window, in 1.7.2 it does not. With "
-    "`initial_rtt` of 0.6 s, without these timeouts, aioquic 1.2.0 in virtual time takes 4.94 s for 1 MB, and 9.15 s "
-    "for 10 MiB.",
+    ("GEO", "aioquic"): "*Cause.* aioquic retransmits handshake data 0.2 s after its first transmission, before an "
+    "answer can arrive. In version 1.2.0, which the profile follows, this reduces the window, in 1.7.2 it does not. "
+    "With `initial_rtt` of 0.6 s, without these timeouts, aioquic 1.2.0 in virtual time takes 4.94 s for 1 MB, and "
+    "9.15 s for 10 MiB.",
 }
 """Causes of deviations, each found with one change."""
 
