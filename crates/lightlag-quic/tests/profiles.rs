@@ -4,6 +4,7 @@ mod path;
 
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Duration, Instant};
+use lightlag_quic::codec::{self, Context, Ids, Version};
 use lightlag_quic::{Config, Connection, Profile, State};
 use lightlag_transport::{Failure, Inspect, Stream};
 use path::{CLIENT, Fate, Path, SERVER, at, ms};
@@ -178,4 +179,33 @@ fn aioquic_transfers_on_a_path_that_changes_and_with_an_algorithm_that_it_does_n
         assert!(path.run_while(at(30_000), arrived).is_some());
         assert_eq!(path.ends[SERVER].counters().migrations, 1);
     }
+}
+
+#[test]
+fn packets_of_aioquic_have_the_sizes_of_their_bytes() {
+    let mut path = Path::new(Profile::Aioquic.config(), 50).with_rates(10.0, 10.0);
+    let mut count = 0;
+    path.rule = Box::new(move |_| {
+        count += 1;
+        if count % 13 == 0 { Fate::Drop } else { Fate::Deliver }
+    });
+    path.download(300_030, at(60_000)).expect("a download");
+    let (mut largest, mut numbers) = ([[None; 3]; 2], Vec::new());
+    for logged in &path.log {
+        let mut bytes = Vec::new();
+        codec::encode(
+            &mut bytes,
+            &logged.contents,
+            &Ids { destination: &[1; 8], source: &[2; 8], version: Version::One },
+        );
+        assert_eq!(bytes.len(), logged.size as usize);
+        let context = Context { id_len: 8, largest: largest[logged.from] };
+        let decoded = codec::decode(&bytes, &context).expect("packets");
+        for part in &decoded.parts {
+            let slot = &mut largest[logged.from][part.kind.space().expect("a packet number") as usize];
+            *slot = (*slot).max(Some(part.number));
+            numbers.push((part.number_len, part.number));
+        }
+    }
+    assert!(numbers.len() > 300 && numbers.iter().all(|(len, _)| *len == 2), "{numbers:?}");
 }
