@@ -1,5 +1,5 @@
 //! Behaviour of implementations, as tables of values. The versions are quinn-proto 0.11.19, picoquic d199d45, quiche
-//! e97798e, msquic 4984c21 and aioquic 6d36838.
+//! e97798e, msquic 4984c21 and aioquic 1.2.0.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
