@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from typing import Any
 import pytest
 
 import lightlag as ll
+from lightlag.scenario import read_scenario
 
 TSHARK = shutil.which("tshark")
-pytestmark = pytest.mark.skipif(TSHARK is None, reason="tshark is missing: apt-get install tshark")
+needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is missing: apt-get install tshark")
 
 FIELDS = (
     "frame.time_relative",
@@ -72,6 +74,7 @@ def captured(folder: Path, **quic: Any) -> list[Datagram]:
     return datagrams
 
 
+@needs_tshark
 def test_every_packet_of_version_2_is_decrypted(tmp_path: Path) -> None:
     for retry in (False, True):
         datagrams = captured(tmp_path / str(retry), version=2, server={"retry": retry})
@@ -83,6 +86,7 @@ def test_every_packet_of_version_2_is_decrypted(tmp_path: Path) -> None:
     assert set().union(*(each.versions for each in plain)) == {"0x00000001"}
 
 
+@needs_tshark
 @pytest.mark.parametrize("version", [1, 2])
 def test_the_key_phase_flips_in_both_directions(version: int, tmp_path: Path) -> None:
     datagrams = captured(tmp_path, version=version, key_update=200)
@@ -96,6 +100,7 @@ def test_the_key_phase_flips_in_both_directions(version: int, tmp_path: Path) ->
     assert {phase for each in plain for phase in each.phases} <= {"0", "False"}
 
 
+@needs_tshark
 def test_a_client_that_moves_has_another_address(tmp_path: Path) -> None:
     datagrams = captured(tmp_path, rebind=["1 s"], migrate=["2 s"])
     assert all(each.is_decrypted and each.frames for each in datagrams)
@@ -112,3 +117,35 @@ def test_a_client_that_moves_has_another_address(tmp_path: Path) -> None:
     for sender in ("10.32.0.1", "10.0.0.2"):
         frames = {frame for each in datagrams if each.source[0] == sender for frame in each.frames}
         assert {"26", "27"} <= {str(int(frame, 0)) for frame in frames}
+
+
+def test_the_written_scenario_has_the_keys_as_given() -> None:
+    quic = ll.Quic(
+        mtu="1.452 kB",
+        keep_alive="5 s",
+        ack_frequency=ll.QuicAckFrequency(packets=10, delay="100 ms", reordering=3),
+        careful_resume={"saved_cwnd": "2 MB", "saved_rtt": "600 ms"},
+        version=2,
+        rebind=("20 s", "40 s"),
+        migrate=("30 s",),
+        key_update=1_000,
+        server={"mtu": False},
+    )
+    net = ll.Network("keys", record=ll.Record(pcap=ll.Pcap(comments=True, qlog_schema="main-14")))
+    net.link("client", "server", rate="5 Mbit/s", delay="20 ms", mtu="1.4 kB")
+    net.flow("client", "server", transfer="2 MB", transport="quic", quic=quic)
+    written = json.loads(read_scenario(net).json())
+    assert written["flows"][0]["quic"] == {
+        "mtu": "1.452 kB",
+        "keep_alive": "5 s",
+        "ack_frequency": {"packets": 10, "delay": "100 ms", "reordering": 3},
+        "careful_resume": {"saved_cwnd": "2 MB", "saved_rtt": "600 ms"},
+        "version": 2,
+        "rebind": ["20 s", "40 s"],
+        "migrate": ["30 s"],
+        "key_update": 1_000,
+        "server": {"mtu": False},
+    }
+    assert written["links"][0]["mtu"] == "1.4 kB"
+    assert written["record"]["pcap"]["qlog_schema"] == "main-14"
+    assert json.loads(read_scenario(written).json()) == written
