@@ -107,6 +107,13 @@ impl Reason {
             Self::Limit("pacing") => "were limited most by pacing",
             Self::Limit("recovery") => "spent most of their time on repairs",
             Self::Limit("timeout") => "spent most of their time on timeouts",
+            Self::Limit("handshake") => "waited most for their handshake",
+            Self::Limit("amplification") => "were limited most by the anti-amplification limit",
+            Self::Limit("stream limit") => "were limited most by the limit of open streams",
+            Self::Limit("connection credit") => "were limited most by the credit of the connection",
+            Self::Limit("stream credit") => "were limited most by the credit of streams",
+            Self::Limit("send buffer") => "were limited most by the send buffer",
+            Self::Limit("idle") => "were idle most of the time",
             Self::Nothing | Self::Limit(_) => "did not start",
         }
     }
@@ -167,7 +174,7 @@ impl<'a> AccountFacts<'a> {
     }
 
     fn reason(&self, flow: &'a Flow) -> Reason {
-        let limited = &self.sender(flow).limited_s;
+        let limited = self.sender(flow).limits();
         if flow.failure().is_some() {
             Reason::Failure
         } else if self.is_full(flow) {
@@ -215,8 +222,7 @@ impl<'a> AccountFacts<'a> {
             }
             Reason::Nothing => "it did not start".to_owned(),
             Reason::Limit(limit) => {
-                let limited = &self.sender(flow).limited_s;
-                let share = limited.share_of(limit);
+                let share = self.sender(flow).limits().share_of(limit);
                 format!("for {} of its time {}", percent(share, 0), held(limit))
             }
         }

@@ -23,6 +23,7 @@ pub mod answer;
 pub mod charts;
 pub mod comparison;
 pub mod curves;
+pub mod limits;
 pub mod measures;
 pub mod numbers;
 pub mod outcome;

@@ -1,5 +1,6 @@
 //! The parts of a summary that analyses use. `docs/results.md` explains the keys.
 
+use crate::limits::{Limited, Limits, QuicLimited};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -57,6 +58,8 @@ pub struct Flow {
     /// Time during which each cause limited the sender, in seconds.
     #[serde(default)]
     pub limited_s: Limited,
+    /// Parts of these times, if it is a QUIC flow.
+    pub quic_limited_s: Option<QuicLimited>,
     /// Losses and delays of its datagrams, if it sends any.
     pub datagrams: Option<Datagrams>,
     /// Losses and delays of the messages of a sink, if it is one.
@@ -73,6 +76,11 @@ impl Flow {
     /// Returns true if it is a UDP flow.
     pub fn is_datagrams(&self) -> bool {
         self.datagrams.is_some()
+    }
+
+    /// Returns the time during which each cause limited the sender.
+    pub fn limits(&self) -> Limits {
+        Limits::new(&self.limited_s, self.quic_limited_s.as_ref())
     }
 
     /// Returns the start in seconds; 0 for a leg that did not start.
@@ -127,52 +135,6 @@ pub fn retransmitted_share<'a>(senders: impl IntoIterator<Item = &'a Flow>) -> O
 /// Returns the retransmitted fraction of `sent` segments; `None` if none were sent.
 pub fn retransmitted_share_of(again: u64, sent: u64) -> Option<f64> {
     (sent > 0).then(|| again as f64 / sent as f64)
-}
-
-/// Seconds during which each cause limited a sender.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Limited {
-    cwnd: f64,
-    /// Limited by the receiver's window.
-    pub rwnd: f64,
-    /// Limited by the application.
-    pub application: f64,
-    pacing: f64,
-    recovery: f64,
-    timeout: f64,
-}
-
-impl Limited {
-    /// Returns each cause with its seconds.
-    pub fn parts(&self) -> [(&'static str, f64); 6] {
-        [
-            ("cwnd", self.cwnd),
-            ("rwnd", self.rwnd),
-            ("application", self.application),
-            ("pacing", self.pacing),
-            ("recovery", self.recovery),
-            ("timeout", self.timeout),
-        ]
-    }
-
-    /// Returns each cause with its seconds, longest first; equal ones stay in order.
-    pub fn longest_first(&self) -> [(&'static str, f64); 6] {
-        let mut parts = self.parts();
-        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-        parts
-    }
-
-    /// Returns the fraction of the total time during which a cause limited the sender.
-    pub fn share_of(&self, cause: &str) -> f64 {
-        let seconds = self.parts().into_iter().find(|(name, _)| *name == cause).map_or(0.0, |(_, seconds)| seconds);
-        seconds / self.total()
-    }
-
-    /// Returns the total of all causes in seconds.
-    pub fn total(&self) -> f64 {
-        self.parts().iter().fold(0.0, |sum, (_, seconds)| sum + seconds)
-    }
 }
 
 /// Losses and delays of a flow's datagrams.

@@ -3,6 +3,7 @@
 mod holes;
 mod interfaces;
 mod legs;
+mod limits;
 mod messages;
 mod objects;
 mod origin;
@@ -32,7 +33,7 @@ use lightlag_net::link::LinkCounters;
 pub use lightlag_net::queue::DropCause;
 use lightlag_net::{Link, Waits};
 use lightlag_scenario::{Network, Scenario};
-use lightlag_transport::Limited;
+pub use limits::{LimitedSeconds, QuicLimitedSeconds};
 pub use messages::{MessageSummary, StoreSummary};
 use objects::ObjectNames;
 pub use objects::Objects;
@@ -201,6 +202,9 @@ rows! {
         mean_cwnd_segments: f64 ["segments"],
         /// The sender's time by limiting factor.
         limited_s: LimitedSeconds ["limited_*_s"],
+        /// Parts of these times; only for QUIC flows.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        quic_limited_s: Option<Box<QuicLimitedSeconds>> ["quic_limited_*_s"],
         /// Counts of delivered and lost datagrams; omitted for TCP flows.
         #[serde(skip_serializing_if = "Option::is_none")]
         datagrams: Option<Box<DatagramSummary>> ["datagrams_*"],
@@ -222,35 +226,6 @@ rows! {
         /// Holes that the receiver skipped; only for flows whose endpoints negotiated partial reliability.
         #[serde(skip_serializing_if = "Option::is_none")]
         holes: Option<Box<HoleSummary>> ["holes_*"],
-    }
-}
-
-rows! {
-    /// A sender's time by limiting factor. The parts add up to the time from the start until the finish, the failure or
-    /// the end of the run.
-    #[derive(Copy, PartialEq, Default)]
-    pub struct LimitedSeconds {
-        /// Time limited by the congestion window.
-        cwnd: f64 ["s"],
-        /// Time limited by the receiver's window.
-        rwnd: f64 ["s"],
-        /// Time limited by the application, which had nothing to send; includes opening and closing the connection.
-        application: f64 ["s"],
-        /// Time limited by pacing.
-        pacing: f64 ["s"],
-        /// Time spent on repairs in fast recovery.
-        recovery: f64 ["s"],
-        /// Time spent waiting for a timeout, and on repairs after one.
-        timeout: f64 ["s"],
-    }
-}
-
-impl From<Limited> for LimitedSeconds {
-    fn from(limited: Limited) -> Self {
-        let Limited { cwnd, rwnd, application, pacing, recovery, timeout } = limited;
-        let [cwnd, rwnd, application, pacing, recovery, timeout] =
-            [cwnd, rwnd, application, pacing, recovery, timeout].map(Duration::as_secs_f64);
-        Self { cwnd, rwnd, application, pacing, recovery, timeout }
     }
 }
 
@@ -682,6 +657,7 @@ fn flow_summary(world: &World<impl Tap>, flow: FlowIndex, identity: FlowIdentity
         mean_rtt_s: statistics.mean_rtt().map(seconds),
         mean_cwnd_segments: account.mean_cwnd_segments,
         limited_s: account.limited.into(),
+        quic_limited_s: account.quic_limited.map(|limited| Box::new((*limited).into())),
         datagrams: None,
         responses: pages.filter(|_| !identity.is_web).map(Box::new),
         pages: pages.filter(|_| identity.is_web).map(Box::new),

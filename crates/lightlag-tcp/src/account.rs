@@ -124,6 +124,7 @@ impl Account {
     pub(crate) fn standing(&self, limit: Limit, window: u64, segment_size: u32) -> Standing {
         Standing {
             limited: self.limited,
+            quic_limited: None,
             limit,
             limited_since: self.limited_since,
             opened: self.opened,

@@ -19,9 +19,25 @@ pub enum Limit {
     Timeout,
     /// Pacing delays the next segment.
     Pacing,
+    /// QUIC: keys or messages of the handshake have not arrived.
+    Handshake,
+    /// QUIC: a server may not send more than three times the received bytes before it has validated the client's
+    /// address (RFC 9000 §8.1).
+    Amplification,
+    /// QUIC: the peer has data for further streams, but may not open them (MAX_STREAMS).
+    StreamLimit,
+    /// QUIC: the credit of the connection is used up (MAX_DATA).
+    ConnectionCredit,
+    /// QUIC: the credit of every stream with data is used up (MAX_STREAM_DATA).
+    StreamCredit,
+    /// QUIC: the send buffer is full of unacknowledged data.
+    SendBuffer,
+    /// QUIC: there is nothing to send, and nothing in flight.
+    Idle,
 }
 
 /// Time for which each limit applied to the sender. The times add up to the time since the connection was opened.
+/// [`QuicLimited`] has the parts of two of them for QUIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limited {
     /// Time limited by the congestion window.
@@ -42,13 +58,55 @@ impl Limited {
     /// Returns a mutable reference to the time for which `limit` applied.
     pub fn of_mut(&mut self, limit: Limit) -> &mut Duration {
         match limit {
-            Limit::Application => &mut self.application,
             Limit::Cwnd => &mut self.cwnd,
-            Limit::Rwnd => &mut self.rwnd,
+            Limit::Rwnd | Limit::ConnectionCredit | Limit::StreamCredit => &mut self.rwnd,
             Limit::Recovery => &mut self.recovery,
             Limit::Timeout => &mut self.timeout,
             Limit::Pacing => &mut self.pacing,
+            Limit::Application
+            | Limit::Handshake
+            | Limit::Amplification
+            | Limit::StreamLimit
+            | Limit::SendBuffer
+            | Limit::Idle => &mut self.application,
         }
+    }
+}
+
+/// Parts of the times in [`Limited`] that a QUIC sender distinguishes: the credits are [`Limited::rwnd`], and the others
+/// are parts of [`Limited::application`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QuicLimited {
+    /// Time spent waiting for keys or messages of the handshake.
+    pub handshake: Duration,
+    /// Time limited by the anti-amplification limit.
+    pub amplification: Duration,
+    /// Time in which the peer waited for permission to open streams.
+    pub stream_limit: Duration,
+    /// Time limited by the credit of the connection.
+    pub connection_credit: Duration,
+    /// Time limited by the credit of streams.
+    pub stream_credit: Duration,
+    /// Time limited by the send buffer.
+    pub send_buffer: Duration,
+    /// Time without data to send or in flight.
+    pub idle: Duration,
+}
+
+impl QuicLimited {
+    /// Adds time for which `limit` applied, if it is one of these parts.
+    pub fn add(&mut self, limit: Limit, time: Duration) {
+        let part = match limit {
+            Limit::Handshake => &mut self.handshake,
+            Limit::Amplification => &mut self.amplification,
+            Limit::StreamLimit => &mut self.stream_limit,
+            Limit::ConnectionCredit => &mut self.connection_credit,
+            Limit::StreamCredit => &mut self.stream_credit,
+            Limit::SendBuffer => &mut self.send_buffer,
+            Limit::Idle => &mut self.idle,
+            Limit::Application | Limit::Cwnd | Limit::Rwnd | Limit::Recovery | Limit::Timeout | Limit::Pacing => return,
+        };
+        *part += time;
     }
 }
 

@@ -13,7 +13,7 @@ pub mod multiplexed;
 pub mod standing;
 pub mod stream;
 
-pub use account::{Failure, Limit, Limited, Snapshot, Statistics};
+pub use account::{Failure, Limit, Limited, QuicLimited, Snapshot, Statistics};
 pub use endpoint::{Endpoint, Inspect, Status};
 pub use integral::Integral;
 pub use multiplexed::{Multiplexed, Priority, StreamArrival};

@@ -1,6 +1,6 @@
 //! The values that determine the limits and the mean window of a sender at any time between two events.
 
-use crate::account::{Limit, Limited};
+use crate::account::{Limit, Limited, QuicLimited};
 use crate::integral::Integral;
 use lightlag_core::{Duration, Instant};
 
@@ -9,6 +9,8 @@ use lightlag_core::{Duration, Instant};
 pub struct Standing {
     /// Time for which each limit applied, up to `limited_since`.
     pub limited: Limited,
+    /// Parts of these times; `None` for TCP.
+    pub quic_limited: Option<QuicLimited>,
     /// The limit that has applied since `limited_since`.
     pub limit: Limit,
     /// Time when `limited` was last updated.
@@ -35,6 +37,15 @@ impl Standing {
             *limited.of_mut(self.limit) += now.since(self.limited_since);
         }
         limited
+    }
+
+    /// Returns the parts of these times that QUIC distinguishes, up to `now`; `None` for TCP.
+    pub fn quic_limited(&self, now: Instant) -> Option<QuicLimited> {
+        let mut limited = self.quic_limited?;
+        if self.opened {
+            limited.add(self.limit, now.since(self.limited_since));
+        }
+        Some(limited)
     }
 
     /// Returns the congestion window averaged over time up to `now`, in segments.

@@ -48,7 +48,7 @@ export interface FlowSummary {
   limited_s: {
     /** Time limited by the congestion window (s). */
     cwnd: number;
-    /** Time limited by the receiver's window. */
+    /** Time limited by the receiver's window; for QUIC, by credit. */
     rwnd: number;
     /** Time limited by the application, which had nothing to send; includes opening and closing the connection (s). */
     application: number;
@@ -58,6 +58,25 @@ export interface FlowSummary {
     recovery: number;
     /** Time spent waiting for a timeout, and on repairs after one (s). */
     timeout: number;
+  };
+  quic_limited_s?: {
+    /** Time spent waiting for keys or messages of the handshake, except timeouts (s). */
+    handshake: number;
+    /**
+     * Time limited by the anti-amplification limit: three times the bytes received from a client whose address is not
+     * validated (s).
+     */
+    amplification: number;
+    /** Time in which the peer had requests, and waited for permission to open streams (MAX_STREAMS) (s). */
+    stream_limit: number;
+    /** Time limited by the credit of the connection (MAX_DATA) (s). */
+    connection_credit: number;
+    /** Time limited by the credit of streams (MAX_STREAM_DATA) (s). */
+    stream_credit: number;
+    /** Time limited by the send buffer (s). */
+    send_buffer: number;
+    /** Time without data to send or in flight (s). */
+    idle: number;
   };
   datagrams?: {
     /** Datagrams that arrived. */
@@ -327,7 +346,7 @@ export interface LegSummary {
   limited_s: {
     /** Time limited by the congestion window (s). */
     cwnd: number;
-    /** Time limited by the receiver's window. */
+    /** Time limited by the receiver's window; for QUIC, by credit. */
     rwnd: number;
     /** Time limited by the application, which had nothing to send; includes opening and closing the connection (s). */
     application: number;
@@ -337,6 +356,25 @@ export interface LegSummary {
     recovery: number;
     /** Time spent waiting for a timeout, and on repairs after one (s). */
     timeout: number;
+  };
+  quic_limited_s?: {
+    /** Time spent waiting for keys or messages of the handshake, except timeouts (s). */
+    handshake: number;
+    /**
+     * Time limited by the anti-amplification limit: three times the bytes received from a client whose address is not
+     * validated (s).
+     */
+    amplification: number;
+    /** Time in which the peer had requests, and waited for permission to open streams (MAX_STREAMS) (s). */
+    stream_limit: number;
+    /** Time limited by the credit of the connection (MAX_DATA) (s). */
+    connection_credit: number;
+    /** Time limited by the credit of streams (MAX_STREAM_DATA) (s). */
+    stream_credit: number;
+    /** Time limited by the send buffer (s). */
+    send_buffer: number;
+    /** Time without data to send or in flight (s). */
+    idle: number;
   };
 }
 

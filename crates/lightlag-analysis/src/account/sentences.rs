@@ -1,8 +1,9 @@
 //! Sentences about a flow.
 
 use super::{AccountFacts, SenderRecords, Trace};
+use crate::limits::Limits;
 use crate::numbers::{UNLIMITED_SEGMENTS, count, grouped, milliseconds, number, percent, rate, size};
-use crate::summary::{Flow, Limited, retransmitted_share};
+use crate::summary::{Flow, retransmitted_share};
 use crate::words::listed;
 
 /// Minimum fraction of a sender's time for a limit to be reported.
@@ -20,6 +21,13 @@ pub(super) fn held(limit: &str) -> &'static str {
         "application" => "its application had nothing to send, or the connection opened and closed",
         "pacing" => "pacing limited it",
         "recovery" => "it repaired losses",
+        "handshake" => "the handshake was not complete",
+        "amplification" => "the anti-amplification limit of the handshake limited it",
+        "stream limit" => "the limit of open streams delayed requests",
+        "connection credit" => "the credit of the connection (MAX_DATA) limited it",
+        "stream credit" => "the credit of its streams (MAX_STREAM_DATA) limited it",
+        "send buffer" => "the send buffer limited it",
+        "idle" => "it was idle",
         _ => "it waited for timeouts, or repaired after them",
     }
 }
@@ -51,7 +59,7 @@ pub(super) fn of_flow(flow: &Flow, recorded: &SenderRecords, facts: &AccountFact
     if facts.is_split(flow) {
         sentences.push(format!("The following refers to its longest leg, {}.", sender.ends()));
     }
-    sentences.extend(limits(&sender.limited_s));
+    sentences.extend(limits(&sender.limits()));
     sentences.extend(window(flow, sender, recorded.trace.as_ref(), facts));
     sentences.extend(losses(sender, recorded));
     sentences.extend(queues(flow, sender, facts));
@@ -86,7 +94,7 @@ fn ended(flow: &Flow) -> String {
 }
 
 /// Returns the sentence about the causes that limited the sender, with their fractions of its time.
-fn limits(limited: &Limited) -> Option<String> {
+fn limits(limited: &Limits) -> Option<String> {
     let total = limited.total();
     if total <= 0.0 {
         return None;
@@ -132,7 +140,8 @@ fn window(flow: &Flow, sender: &Flow, trace: Option<&Trace>, facts: &AccountFact
         short_percent(share),
     )];
     if LITTLE * total > 0.0 && limited.rwnd >= LITTLE * total {
-        sentences.push("A receive buffer of at least the BDP plus the queued data would not limit it.".to_owned());
+        let limit = if sender.quic_limited_s.is_some() { "Credit" } else { "A receive buffer" };
+        sentences.push(format!("{limit} of at least the BDP plus the queued data would not limit it."));
     }
     let by_receiver = limited.rwnd > 0.5 * total;
     if let Some(trace) = trace.filter(|_| !is_full && !by_receiver) {

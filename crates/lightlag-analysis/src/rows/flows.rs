@@ -1,8 +1,9 @@
 //! The table of flows and of their legs.
 
 use super::{FLOWS, TextTable};
+use crate::limits::Limits;
 use crate::numbers::{NONE, count, milliseconds, number, percent, rate_like, share, window};
-use crate::summary::{Flow, Limited, legs_of};
+use crate::summary::{Flow, legs_of};
 
 /// Minimum fraction of a sender's time for a limiting cause to be listed.
 const LITTLE: f64 = 0.005;
@@ -85,7 +86,7 @@ fn flow_cells(flow: &Flow, largest_bps: f64) -> Vec<CellText> {
         ("timeouts", of_connection(flow.timeouts.to_string())),
         ("mean RTT", milliseconds(flow.mean_rtt_s)),
         ("mean cwnd", of_connection(window(flow.mean_cwnd_segments))),
-        ("limited by", of_connection(limited_by(&flow.limited_s))),
+        ("limited by", of_connection(limited_by(&flow.limits()))),
     ]
 }
 
@@ -122,7 +123,7 @@ fn signal_cell(flow: &Flow) -> CellText {
 }
 
 /// Returns the two causes that limited a sender longest, with their fractions of its time.
-fn limited_by(limited: &Limited) -> String {
+fn limited_by(limited: &Limits) -> String {
     let total = limited.total();
     if total <= 0.0 {
         return NONE.to_owned();
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_two_longest_limits_of_a_sender_are_shown() {
-        let limited = |text| limited_by(&serde_json::from_str(text).unwrap());
+        let limited = |text| limited_by(&Limits::new(&serde_json::from_str(text).unwrap(), None));
         assert_eq!(limited(r#"{"cwnd": 6.0, "rwnd": 3.0, "timeout": 1.0}"#), "cwnd 60%, rwnd 30%");
         assert_eq!(limited(r#"{"cwnd": 0.0}"#), "–");
         assert_eq!(limited(r#"{"rwnd": 2.0, "cwnd": 2.0}"#), "cwnd 50%, rwnd 50%");

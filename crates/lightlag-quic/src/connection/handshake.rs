@@ -7,6 +7,7 @@ use crate::kind::{Kind, SpaceId};
 use crate::sent::{NO_FRAMES, SentFlags};
 use crate::streams::{PeerLimits, Side};
 use lightlag_core::Instant;
+use lightlag_transport::Limit;
 
 /// Factor of the amplification limit (RFC 9000 §8.1).
 pub(super) const AMPLIFICATION: u64 = 3;
@@ -74,7 +75,7 @@ impl Connection {
     pub(super) fn start(&mut self, now: Instant) {
         self.state = State::Handshaking;
         self.handshake.opened = Some(now);
-        self.limited_since = Some(now);
+        (self.limit, self.limited_since) = (Limit::Handshake, Some(now));
         self.window_since = now;
         self.control.start(now, &self.rtt);
         self.restart_idle_timer(now);

@@ -113,6 +113,7 @@ impl Inspect for Connection {
     fn standing(&self) -> Standing {
         Standing {
             limited: self.limited,
+            quic_limited: Some(self.quic_limited),
             limit: self.limit,
             limited_since: self.limited_since.unwrap_or_default(),
             opened: self.limited_since.is_some(),
@@ -231,5 +232,23 @@ impl Multiplexed for Connection {
 
     fn next_arrival(&mut self) -> Option<StreamArrival> {
         self.streams.next_arrival()
+    }
+
+    fn read_on(&mut self, now: Instant, stream: u64, bytes: u64) -> (u64, bool) {
+        let read = self.read_stream(now, stream, bytes);
+        self.streams.forget_read(stream);
+        // The peer may open another stream instead.
+        self.is_extra_due |= !self.streams.due.is_empty();
+        (read, self.streams.has_ended(stream))
+    }
+
+    fn kept_on(&self, stream: u64) -> u64 {
+        self.streams.sending(stream).map_or(0, SendStream::kept)
+    }
+
+    fn peer_waits(&mut self, now: Instant, waits: bool) {
+        if std::mem::replace(&mut self.peer_waits, waits) != waits && self.is_at_rest() {
+            self.note_limit(now, self.limit_at_rest());
+        }
     }
 }

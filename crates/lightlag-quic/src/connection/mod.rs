@@ -40,7 +40,7 @@ use crate::sent::SentPacket;
 use crate::streams::{PeerLimits, Side, Streams};
 use lightlag_control::congestion::{CongestionControl, Needs};
 use lightlag_core::{Duration, Instant, RandomStream};
-use lightlag_transport::{Failure, Integral, Limit, Limited};
+use lightlag_transport::{Failure, Integral, Limit, Limited, QuicLimited};
 use space::{FrameLists, Keys, Spaces};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -245,7 +245,10 @@ pub struct Connection {
     rtt_sum: Duration,
     rtt_count: u64,
     limit: Limit,
+    /// Whether the peer waits for permission to open streams.
+    peer_waits: bool,
     limited: Limited,
+    quic_limited: QuicLimited,
     limited_since: Option<Instant>,
     window_integral: Integral,
     window_time: Duration,
@@ -332,8 +335,10 @@ impl Connection {
             notes: None,
             rtt_sum: Duration::ZERO,
             rtt_count: 0,
-            limit: Limit::Application,
+            limit: Limit::Idle,
+            peer_waits: false,
             limited: Limited::default(),
+            quic_limited: QuicLimited::default(),
             limited_since: None,
             window_integral: Integral::default(),
             window_time: Duration::ZERO,
@@ -564,7 +569,9 @@ impl Connection {
         if self.limit != limit
             && let Some(since) = self.limited_since
         {
-            *self.limited.of_mut(self.limit) += now.since(since);
+            let time = now.since(since);
+            *self.limited.of_mut(self.limit) += time;
+            self.quic_limited.add(self.limit, time);
             self.limited_since = Some(now);
         }
         self.limit = limit;

@@ -1,8 +1,10 @@
 //! Permission to send by the window and by pacing, and the reasons why nothing is sent.
 
-use super::Connection;
+use super::space::Keys;
+use super::{Connection, EarlyData, State};
 use crate::kind::SpaceId;
 use crate::packet::Packet;
+use crate::streams::Side;
 use lightlag_core::Instant;
 use lightlag_transport::Limit;
 
@@ -56,7 +58,7 @@ impl Connection {
     /// an endpoint that only receives data.
     #[inline(always)]
     pub(super) fn is_quiet(&self, now: Instant) -> bool {
-        let is_idle = self.in_flight == 0 && self.limit == Limit::Application && self.control.is_limited;
+        let is_idle = self.in_flight == 0 && self.is_idle() && self.control.is_limited;
         !self.is_extra_due
             && is_idle
             && self.pto_count == 0
@@ -68,7 +70,7 @@ impl Connection {
     /// Records why nothing is sent, and sets the timer of pacing.
     #[inline]
     pub(super) fn note_idle(&mut self, now: Instant, permit: Permit, has_data: bool) {
-        let is_idle = permit == Permit::Unknown && self.in_flight == 0 && self.limit == Limit::Application;
+        let is_idle = permit == Permit::Unknown && self.in_flight == 0 && self.is_idle();
         if is_idle && self.control.is_limited && self.pto_count == 0 && !self.streams.is_blocked() {
             return;
         }
@@ -82,9 +84,10 @@ impl Connection {
                 self.pacing_timer = self.control.departure;
                 Limit::Pacing
             }
-            _ if self.streams.is_blocked() => Limit::Rwnd,
-            _ => Limit::Application,
+            _ if self.streams.is_blocked() => self.streams.block(),
+            _ => self.limit_at_rest(),
         };
+        let limit = if self.is_confirmed { limit } else { self.limit_of_handshake(limit, has_data) };
         // RFC 9002 §7.8: waiting for the pacer is not under-use, if there is enough data for the window. With
         // permission to send, credit of a stream was missing.
         let unused = self.control.window().saturating_sub(self.in_flight);
@@ -103,5 +106,43 @@ impl Connection {
             limit => limit,
         };
         self.note_limit(now, limit);
+    }
+
+    /// Returns true if the recorded limit means that nothing waits to be sent, and nothing is in flight.
+    #[inline(always)]
+    fn is_idle(&self) -> bool {
+        matches!(self.limit, Limit::Idle | Limit::StreamLimit)
+    }
+
+    /// Returns true if the recorded limit means that nothing waits to be sent.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.is_idle() || self.limit == Limit::Application
+    }
+
+    /// Returns the limit of a connection with nothing to send.
+    pub(super) fn limit_at_rest(&self) -> Limit {
+        match self.in_flight {
+            _ if self.peer_waits => Limit::StreamLimit,
+            0 => Limit::Idle,
+            _ => Limit::Application,
+        }
+    }
+
+    /// Returns the limit before the handshake is confirmed. `limit` is the limit of a connection that has keys and an
+    /// address that is validated.
+    #[cold]
+    fn limit_of_handshake(&self, limit: Limit, has_data: bool) -> Limit {
+        if has_data && limit != Limit::Pacing && self.amplification_room() < self.datagram.into() {
+            return Limit::Amplification;
+        }
+        let has_keys = self.spaces[SpaceId::Application as usize].sending == Keys::Ready;
+        // A client with keys of 0-RTT and a server that accepts 0-RTT need not wait.
+        let is_early = self.side == Side::Client || self.handshake.early == EarlyData::Accepted;
+        match limit {
+            Limit::Cwnd | Limit::Pacing => limit,
+            Limit::ConnectionCredit | Limit::StreamCredit | Limit::SendBuffer if has_keys => limit,
+            _ if self.state == State::Handshaking && !(has_keys && is_early) => Limit::Handshake,
+            limit => limit,
+        }
     }
 }

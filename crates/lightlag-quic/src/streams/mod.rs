@@ -16,6 +16,7 @@ use crate::config::{Config, FlowRules};
 use crate::credit::Credit;
 use crate::frame::Direction;
 use lightlag_core::{Duration, Instant};
+use lightlag_transport::Limit;
 use map::StreamMap;
 use schedule::Schedule;
 use several::Several;
@@ -271,6 +272,17 @@ impl Streams {
     #[inline(always)]
     pub fn is_blocked(&self) -> bool {
         !self.schedule.has_repairs() && (self.schedule.has_new() && !self.can_send() || self.schedule.blocked > 0)
+    }
+
+    /// Returns the limit that holds back new data, if [`Self::is_blocked`].
+    pub(crate) fn block(&self) -> Limit {
+        if !self.schedule.has_new() {
+            Limit::StreamCredit
+        } else if self.sent >= self.peer.connection {
+            Limit::ConnectionCredit
+        } else {
+            Limit::SendBuffer
+        }
     }
 
     /// Returns the bytes that credit, the send buffer and the application permit to send, or `enough` if that is less.

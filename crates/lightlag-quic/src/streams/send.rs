@@ -120,6 +120,11 @@ impl SendStream {
         self.acked.first().filter(|first| first.start == 0).map_or(0, |first| first.end)
     }
 
+    /// Returns the number of bytes written that are not acknowledged in order.
+    pub(crate) fn kept(&self) -> u64 {
+        self.written - self.acknowledged_in_order()
+    }
+
     /// Returns true if the application has finished the stream and all of it was sent at least once.
     pub fn has_sent_everything(&self) -> bool {
         self.fin_sent

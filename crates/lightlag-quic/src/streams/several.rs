@@ -55,7 +55,7 @@ impl Streams {
     }
 
     /// Returns true if a stream existed, and its receiving part is forgotten.
-    pub(super) fn has_ended(&self, id: u64) -> bool {
+    pub(crate) fn has_ended(&self, id: u64) -> bool {
         let is_own = id & 1 == self.side as u64;
         let existed = if is_own { &self.opened } else { &self.peer_opened };
         self.several.is_some() && id >> 2 < existed[usize::from(id & 2 != 0)] && !self.receiving.contains(id)
@@ -76,17 +76,23 @@ impl Streams {
         }
     }
 
-    /// Notes data that has arrived in order, or the end of a stream, and forgets the receiving part of a complete one.
+    /// Notes data that has arrived in order, or the end of a stream, and forgets a stream that was read to its end.
     #[cold]
     pub(super) fn note_arrival(&mut self, id: u64) {
         let (Some(several), Some(stream)) = (&mut self.several, self.receiving.get(id)) else { return };
-        let (arrival, is_complete) =
-            (StreamArrival { stream: id, received: stream.in_order() }, stream.is_complete() && stream.unread() == 0);
+        let arrival = StreamArrival { stream: id, received: stream.in_order() };
         match several.arrivals.back_mut() {
             Some(last) if last.stream == id => *last = arrival,
             _ => several.arrivals.push_back(arrival),
         }
-        if is_complete && let Some(stream) = self.receiving.remove(id) {
+        self.forget_read(id);
+    }
+
+    /// Forgets the receiving part of a stream that was read to its end.
+    pub(crate) fn forget_read(&mut self, id: u64) {
+        let Some(several) = &mut self.several else { return };
+        let is_read = self.receiving.get(id).is_some_and(|stream| stream.is_complete() && stream.unread() == 0);
+        if is_read && let Some(stream) = self.receiving.remove(id) {
             several.held += stream.held();
             several.duplicate += stream.duplicate;
             self.due.max_stream_data.retain(|due| *due != id);

@@ -7,27 +7,40 @@ use super::{FlowOutcome, Hosts};
 use crate::ids::FlowIndex;
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
-use lightlag_transport::{Failure, Limited, Status};
+use lightlag_transport::{Failure, Limited, QuicLimited, Standing, Status};
 
 /// The account of a sender at the time when its data had all arrived.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ending {
     /// Arrival time of the sender's last byte, or the time when its flow failed.
     pub(crate) at: Instant,
     pub(crate) limited: Limited,
+    /// Parts of these times; `None` for TCP.
+    pub(crate) quic_limited: Option<Box<QuicLimited>>,
     pub(crate) mean_cwnd_segments: f64,
+}
+
+impl Ending {
+    /// Returns the account at `time`. `standing` must still be valid then.
+    pub(crate) fn new(time: Instant, standing: &Standing) -> Self {
+        Self {
+            at: time,
+            limited: standing.limited(time),
+            quic_limited: standing.quic_limited(time).map(Box::new),
+            mean_cwnd_segments: standing.mean_cwnd_segments(time),
+        }
+    }
 }
 
 impl Hosts {
     /// Returns the account of the sender at an endpoint when its data had all arrived; if that did not happen, at the
     /// end of the run.
     pub(crate) fn account(&self, sender: EndpointId, end: Instant) -> Ending {
-        self.endings.get(&sender).copied().unwrap_or_else(|| self.account_now(sender, end))
+        self.endings.get(&sender).cloned().unwrap_or_else(|| self.account_now(sender, end))
     }
 
     pub(crate) fn account_now(&self, sender: EndpointId, time: Instant) -> Ending {
-        let standing = self.socket(sender).inspect().standing();
-        Ending { at: time, limited: standing.limited(time), mean_cwnd_segments: standing.mean_cwnd_segments(time) }
+        Ending::new(time, &self.socket(sender).inspect().standing())
     }
 
     /// Returns the time when the sender's last byte arrived at the other endpoint of its connection; `None` if it did

@@ -41,7 +41,7 @@ impl CompletionLog {
         happened.sort_by_key(|happened| happened.at);
         for Happened { at, what, accounts } in happened {
             let account = |sender: EndpointId| {
-                let known = accounts.iter().find(|(of, _)| *of == sender).map(|(_, ending)| *ending);
+                let known = accounts.iter().find(|(of, _)| *of == sender).map(|(_, ending)| ending.clone());
                 // A failure may come before everything was sent.
                 let is_late = !matches!(what, What::Fails { .. });
                 known.or_else(|| is_late.then(|| account_at(partitions, sender, at)).flatten())
@@ -110,6 +110,5 @@ fn account_at(partitions: &[Partition], sender: EndpointId, key: EventKey) -> Op
     }
     let next = world.border.standings.iter().find(|(moment, of, _)| *of == sender && *moment > key);
     let standing = next.map_or_else(|| socket.inspect().standing(), |(_, _, standing)| *standing);
-    let (limited, mean_cwnd_segments) = (standing.limited(key.time), standing.mean_cwnd_segments(key.time));
-    Some(Ending { at: key.time, limited, mean_cwnd_segments })
+    Some(Ending::new(key.time, &standing))
 }

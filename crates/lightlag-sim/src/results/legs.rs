@@ -1,6 +1,6 @@
 //! The legs of flows that proxies split. Each leg is a connection with its own sender.
 
-use super::LimitedSeconds;
+use super::{LimitedSeconds, QuicLimitedSeconds};
 use crate::hosts::endpoints::EndpointIds;
 use crate::ids::FlowIndex;
 use crate::table::rows;
@@ -53,6 +53,9 @@ rows! {
         mean_cwnd_segments: f64 ["segments"],
         /// Time of the leg's sender by limiting factor.
         limited_s: LimitedSeconds ["limited_*_s"],
+        /// Parts of these times; only for QUIC flows.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        quic_limited_s: Option<Box<QuicLimitedSeconds>> ["quic_limited_*_s"],
     }
 }
 
@@ -152,5 +155,6 @@ fn leg_summary(world: &World<impl Tap>, identity: LegIdentity, end: Instant) -> 
         mean_rtt_s: statistics.mean_rtt().map(Duration::as_secs_f64),
         mean_cwnd_segments: account.mean_cwnd_segments,
         limited_s: account.limited.into(),
+        quic_limited_s: account.quic_limited.map(|limited| Box::new((*limited).into())),
     }
 }

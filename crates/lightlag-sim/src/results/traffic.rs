@@ -135,6 +135,7 @@ pub(super) fn datagrams_of(
         mean_cwnd_segments: 0.0,
         // Nothing but its application holds a sender of datagrams back.
         limited_s: LimitedSeconds { application: elapsed, ..LimitedSeconds::default() },
+        quic_limited_s: None,
         datagrams: Some(Box::new(DatagramSummary {
             received: delays.count(),
             lost: world.recorder.lost_datagrams[of_udp.index()],

@@ -26,6 +26,7 @@ mod following;
 mod gateways;
 mod http3;
 mod iot;
+mod limits;
 mod logs;
 mod mixed_traffic;
 mod offload;

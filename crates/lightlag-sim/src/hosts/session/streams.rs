@@ -172,7 +172,7 @@ impl Exchanges {
     }
 }
 
-/// Opens the control streams of an endpoint, of which `first` is the first one.
+/// Opens the control streams of an endpoint. Their first ID is `first`.
 fn control(end: EndpointId, first: u64, actions: &mut Vec<SessionAction>) {
     let priority = Priority { level: CONTROL_LEVEL, is_incremental: false };
     actions.extend(
@@ -231,6 +231,9 @@ impl Session {
         actions: &mut Vec<SessionAction>,
     ) {
         let server = self.lines[line].server();
+        let waits =
+            !self.lines[line].permits_request() && !self.hosts[self.lines[line].host() as usize].waiting.is_empty();
+        connection.peer_waits(now, waits);
         let Some(streams) = &mut self.lines[line].streams else { return };
         while let Some(arrival) = connection.next_arrival() {
             streams.request_arrives(now, arrival);
