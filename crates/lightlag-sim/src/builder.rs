@@ -85,7 +85,12 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         let [before, after] = [is_pooled(index.checked_sub(1)), is_pooled(Some(index))];
         let [first, second] = if is_dialogue { [after, before] } else { [before, after] };
         let proxy = &proxies[split.proxy as usize];
-        Relay::new(ends, split.proxy, proxy.buffer.0, is_dialogue, Pooled { first, second }, proxy.opens)
+        let pooled = Pooled { first, second };
+        let mut relay = Relay::new(ends, split.proxy, proxy.buffer.0, is_dialogue, pooled, proxy.opens);
+        if quic.get(ends[0]).is_some_and(|entry| entry.connection.has_several_streams()) {
+            relay.serve_several();
+        }
+        relay
     };
     let relays: Vec<Relay> = splits.iter().enumerate().map(relay).collect();
     let mut crashes: Vec<Crash> = (0_u32..).zip(&proxies).filter_map(|(proxy, of)| Some((of.crash?, proxy))).collect();

@@ -364,6 +364,9 @@ impl<T: Tap, B: Border> World<T, B> {
         let [entry, exit] = sockets.pair_mut(ends);
         let flow = entry.port.flow;
         let failure = relays[relay as usize].advance(now, &mut entry.connection, &mut exit.connection);
+        if let (Some(entry), Some(exit)) = (entry.connection.multiplexed(), exit.connection.multiplexed()) {
+            relays[relay as usize].pass_streams(now, entry, exit);
+        }
         let arrived = entry.connection.peer_closed().then_some(entry.port.peer);
         if let Some(failure) = failure {
             self.split_flow_fails(now, flow, failure);

@@ -112,7 +112,10 @@ impl<'a> QuicResolver<'a> {
         let merged = self.defaults.quic.merge(own);
         let congestion = merged.congestion.clone().or_else(|| self.defaults.tcp.congestion.clone());
         match (Options { congestion, ..merged }).resolve() {
-            Ok(ends) => Some(Arc::new(ends)),
+            Ok(mut ends) => {
+                permit_control(&mut ends);
+                Some(Arc::new(ends))
+            }
             Err(error) => {
                 if self.refused.as_ref() != Some(&error) {
                     errors.push(format_args!("{proxy}.quic.{}", error.key), error.message);

@@ -66,11 +66,14 @@ pub(crate) fn opens(end: &EndpointSpec, flow: &Flow) -> bool {
     end.role.sends() != flow.traffic.is_dialogue()
 }
 
-/// Returns true if the connection of a flow carries the objects of a dialogue on streams of their own. Through a proxy,
-/// which relays one stream, they share it.
+/// Returns true if the connections of a flow carry the objects of a dialogue on streams of their own. Objects share one
+/// stream if a proxy has a pool of connections, in which the header of a flow precedes its data.
 pub(crate) fn uses_several_streams(flow: FlowIndex, network: &Network) -> bool {
-    let is_split = network.splits.binary_search_by_key(&flow.0, |split| split.flow).is_ok();
-    network.flows[flow.index()].traffic.is_dialogue() && !is_split
+    let first = network.splits.partition_point(|split| split.flow < flow.0);
+    let mut splits = network.splits[first..].iter().take_while(|split| split.flow == flow.0);
+    let is_quic = network.flows[flow.index()].quic.is_some();
+    let has_pool = splits.any(|split| network.proxies[split.proxy as usize].pool);
+    is_quic && network.flows[flow.index()].traffic.is_dialogue() && !has_pool
 }
 
 /// Returns the configuration of a QUIC endpoint.

@@ -16,14 +16,19 @@
 //! The receiver of a dialogue opens the connections, and its requests pass in the opposite direction, with a buffer of
 //! the same size.
 //!
+//! The connections of HTTP/3 have several streams, and [`streams`] passes each of them on.
+//!
 //! A pair of proxies that prefetches reads objects instead of passing bytes on: [`Session`](super::session::Session)
 //! then decides about the bytes, and a relay only opens, closes and resets its connections. The first of the two may
 //! open the connection towards the server before the client has opened its own.
 
+mod streams;
+
 use lightlag_core::Instant;
 use lightlag_net::EndpointId;
 use lightlag_scenario::Opens;
-use lightlag_transport::{Endpoint, Failure, Status, Stream};
+use lightlag_transport::{Endpoint, Failure, Multiplexed, Priority, Status, Stream};
+use streams::StreamPassage;
 
 /// Size of the header of a flow on a connection from a pool: two IPv6 addresses.
 pub(crate) const HEADER: u64 = 32;
@@ -66,6 +71,8 @@ pub(crate) struct Relay {
     data: Passage,
     /// Requests of a dialogue, from the exit to the entry; `None` for other flows.
     requests: Option<Box<Passage>>,
+    /// Streams of both directions, data first; `None` if each connection has one stream.
+    streams: Option<Box<[StreamPassage; 2]>>,
     /// Number of bytes of the flow that the proxy had acknowledged when it crashed.
     confirmed: u64,
 }
@@ -143,6 +150,12 @@ impl Passage {
         self.keep(now, self.header + self.written - to.acknowledged());
     }
 
+    /// Counts bytes that were written to the next connection, and sets the number of bytes in the buffer.
+    fn count(&mut self, now: Instant, kept: u64, written: u64) {
+        self.written += written;
+        self.keep(now, kept);
+    }
+
     /// Sets the number of bytes in the buffer.
     fn keep(&mut self, now: Instant, bytes: u64) {
         self.integral += u128::from(self.kept) * u128::from(now.since(self.since).as_nanos());
@@ -184,7 +197,33 @@ impl Relay {
             opened: Instant::ZERO,
             data: Passage::default(),
             requests: is_dialogue.then(Box::default),
+            streams: None,
             confirmed: 0,
+        }
+    }
+
+    /// Makes the relay pass on several streams.
+    pub(crate) fn serve_several(&mut self) {
+        self.streams = Some(Box::new([StreamPassage::of_responses(), StreamPassage::of_requests()]));
+    }
+
+    /// Sets the priority of a stream of responses towards the receiver.
+    pub(crate) fn prioritise(&mut self, stream: u64, priority: Priority) {
+        if let Some(streams) = &mut self.streams {
+            streams[0].prioritise(stream, priority);
+        }
+    }
+
+    /// Passes on the streams of both directions, if the connections have several.
+    pub(crate) fn pass_streams(&mut self, now: Instant, entry: &mut dyn Multiplexed, exit: &mut dyn Multiplexed) {
+        if self.stage == Stage::Open
+            && let (Some(streams), Some(requests)) = (self.streams.as_deref_mut(), self.requests.as_deref_mut())
+        {
+            let [data_streams, request_streams] = streams;
+            let (kept, written) = data_streams.pass_on(now, self.limit, entry, exit);
+            self.data.count(now, kept, written);
+            let (kept, written) = request_streams.pass_on(now, self.limit, exit, entry);
+            requests.count(now, kept, written);
         }
     }
 
@@ -239,7 +278,14 @@ impl Relay {
             self.stage = Stage::Failed;
             return Some(failure);
         }
-        if self.reader.is_none() {
+        if self.streams.is_some() {
+            // One end closes the connection for both directions.
+            if exit.is_over() && !entry.is_over() {
+                entry.close();
+            } else if entry.is_over() && !exit.is_over() {
+                exit.close();
+            }
+        } else if self.reader.is_none() {
             self.data.pass_on(now, self.limit, entry, exit);
             if let Some(requests) = &mut self.requests {
                 requests.pass_on(now, self.limit, exit, entry);

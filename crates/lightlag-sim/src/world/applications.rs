@@ -6,7 +6,7 @@ use crate::border::Border;
 use crate::fabric::Hop;
 use crate::hosts::application::Application;
 use crate::hosts::datagrams::DatagramTarget;
-use crate::hosts::session::SessionAction;
+use crate::hosts::session::{SessionAction, StreamWrite};
 use crate::hosts::socket::{Port, Socket, Task};
 use crate::hosts::tcp::Tcp;
 use crate::hosts::transport::Transport;
@@ -235,6 +235,7 @@ impl<T: Tap, B: Border> World<T, B> {
                         streams.write_on(write.stream, write.bytes, write.is_last);
                         streams.prioritise(write.stream, write.priority);
                     }
+                    self.prioritise_at_proxies::<E>(end, &write);
                 }
                 SessionAction::Write(end, bytes) => {
                     let connection = &mut E::sockets_mut(&mut self.hosts)[end].connection;
@@ -268,6 +269,20 @@ impl<T: Tap, B: Border> World<T, B> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Notifies the proxies of a flow of the priority of a response. They have passed the request on, which determines it.
+    fn prioritise_at_proxies<E: Transport>(&mut self, writer: EndpointId, write: &StreamWrite) {
+        let (sockets, relays, _) = E::parts(&mut self.hosts);
+        if !sockets[writer].port.role.sends() {
+            return;
+        }
+        let mut next = sockets[writer].port.peer;
+        while let Task::Relay(relay) = sockets[next].port.task {
+            let relay = &mut relays[relay as usize];
+            relay.prioritise(write.stream, write.priority);
+            next = sockets[relay.exit].port.peer;
         }
     }
 

@@ -238,3 +238,73 @@ fn the_version_follows_from_the_transport() {
         assert_eq!(error(transport, http), format!("flows[0].traffic.http: {message}"));
     }
 }
+
+/// A server, a client, and two proxies of QUIC between them, with this link between the proxies. With `pool`, all objects share
+/// one stream.
+fn proxied(page_keys: &str, link: &str, proxy: &str, quic: &str) -> String {
+    let proxy = |node: &str| format!("[[proxies]]\nnode = \"{node}\"\nkind = \"quic\"\n{proxy}\nquic = {{ {quic} }}\n");
+    format!(
+        "duration = \"600 s\"\nrecord = {{ trace = \"off\", queue = \"off\" }}\n\
+         [[links]]\nbetween = [\"server\", \"near\"]\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n\
+         [[links]]\nbetween = [\"near\", \"far\"]\ndelay = \"50 ms\"\n{link}\n\
+         [[links]]\nbetween = [\"far\", \"client\"]\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n\
+         {}{}[[flows]]\nname = \"f\"\nfrom = \"server\"\nto = \"client\"\ntransport = \"quic\"\n\
+         traffic = {{ {page_keys} }}\nquic = {{ {quic} }}\n",
+        proxy("near"),
+        proxy("far"),
+    )
+}
+
+const BURST: &str = "congestion = \"cubic\", datagram = \"1472 B\", initial_window = 200, pacing = false";
+
+#[test]
+fn a_loss_between_proxies_delays_only_its_own_object() {
+    let times = |loss: &str, proxy: &str| {
+        let text = proxied(PAGE, &format!("rate = \"100 Mbit/s\"\n{loss}"), proxy, BURST);
+        let result = run(&text, &page(&[(3_000, "script"); 40]));
+        let (legs, proxies) = (&result.summary.legs, &result.summary.proxies);
+        assert_eq!((result.objects.rows(), legs.len(), proxies.len()), (41, 3, 2));
+        // Each byte arrives once at the end of each leg.
+        let delivered = result.summary.flows[0].delivered_bytes;
+        assert!(legs.iter().all(|leg| leg.delivered_bytes == delivered), "{delivered} {legs:?}");
+        (1..=40).map(|object| took(&result, &format!("o{object}"))).collect::<Vec<_>>()
+    };
+    let delayed = |proxy: &str| {
+        let lossy = times("loss = { packets = [60], direction = \"forward\" }", proxy);
+        lossy.iter().zip(times("", proxy)).filter(|(lossy, clean)| **lossy > clean + 0.05).count()
+    };
+    // A packet has data of at most two objects. A connection from a pool has one stream, so the loss also delays
+    // the objects after it.
+    let (separate, together) = (delayed("buffer = \"4 MB\""), delayed("buffer = \"4 MB\"\npool = true"));
+    assert!((1..=2).contains(&separate), "{separate}");
+    assert!(together >= 10, "{together}");
+}
+
+#[test]
+fn streams_share_the_buffer_of_a_proxy() {
+    let objects = page(&[(400_000, "image"), (400_000, "image"), (20_000, "script")]);
+    let load = |buffer: &str| {
+        let text =
+            proxied(PAGE, "rate = \"2 Mbit/s\"\nqueue = \"1000 packets\"", &format!("buffer = \"{buffer}\""), BURST);
+        let result = run(&text, &objects);
+        assert_eq!(result.responses.bytes, [821_000], "{buffer}");
+        let most = result.summary.proxies.iter().map(|proxy| proxy.max_buffer_bytes).max().expect("two proxies");
+        (most, took(&result, "o3"), took(&result, "o1"))
+    };
+    // Two images that each fill a third of the buffer leave space for the script, which overtakes them.
+    for (buffer, bytes) in [("30 kB", 30_000), ("100 kB", 100_000), ("4 MB", 4_000_000)] {
+        let (most, script, image) = load(buffer);
+        assert!(most <= bytes && most > bytes.min(800_000) / 4, "{buffer}: {most}");
+        assert!(script < 0.3 * image, "{buffer}: {script} {image}");
+    }
+}
+
+#[test]
+fn a_proxy_waits_for_permission_to_open_streams() {
+    let text = proxied(PAGE, "rate = \"100 Mbit/s\"", "buffer = \"4 MB\"", "streams = 2");
+    let (limited, objects) = (run(&text, &page(&[(1_000, "image"); 9])), 10);
+    assert_eq!(limited.objects.rows(), objects);
+    let free = run(&text.replace("streams = 2", "streams = 100"), &page(&[(1_000, "image"); 9]));
+    let [limited, free] = [limited, free].map(|result| result.responses.duration_s[0]);
+    assert!(limited > free + 0.2, "{limited} {free}");
+}
