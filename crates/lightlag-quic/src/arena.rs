@@ -1,6 +1,8 @@
 //! Storage for the contents of packets that do not fit in a [`Packet`].
 //!
-//! One arena serves all connections of a partition. A packet with a handle owns its slot until it is delivered
+//! One arena serves all connections of a partition. Contents move to the arena of another partition with
+//! [`Arena::detach`] and [`Arena::attach`]. Slots have different indices in all partitions, so [`Arena::join`] leaves the
+//! handles of packets in transit valid. A packet with a handle owns its slot until it is delivered
 //! (`take`) or dropped ([`Arena::release`]). Slots and their memory are reused, so a run does not allocate in
 //! its steady state. A generation in the handle detects that a slot is used after it was freed.
 
@@ -17,9 +19,12 @@ struct Slot {
 }
 
 /// The contents of packets in transit.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Arena {
     slots: Vec<Slot>,
+    /// Handles have the index `offset + stride * i` for slot `i`. Free slots are listed by `i`.
+    stride: u32,
+    offset: u32,
     free: Vec<u32>,
     /// Whether contents stay after a packet was delivered or dropped, because links duplicate packets.
     retains: bool,
@@ -27,10 +32,42 @@ pub struct Arena {
     scratch: Contents,
 }
 
+impl Default for Arena {
+    fn default() -> Self {
+        Self { slots: Vec::new(), stride: 1, offset: 0, free: Vec::new(), retains: false, scratch: Contents::default() }
+    }
+}
+
 impl Arena {
     /// Creates an arena without memory.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes this the arena of a partition, one of `partitions`, before any packet was sent.
+    ///
+    /// # Panics
+    /// If the arena holds contents.
+    pub fn set_partition(&mut self, number: u16, partitions: usize) {
+        assert!(self.slots.is_empty(), "no packet is in transit");
+        (self.offset, self.stride) = (number.into(), partitions as u32);
+    }
+
+    /// Merges the arenas of all partitions, this one and `others`, into this one. Handles stay valid.
+    pub fn join(&mut self, others: impl IntoIterator<Item = Self>) {
+        let retains = self.retains;
+        let mut whole = Self { retains, ..Self::default() };
+        for arena in std::iter::once(std::mem::take(self)).chain(others) {
+            for (slot, index) in arena.slots.into_iter().zip((arena.offset as usize..).step_by(arena.stride as usize)) {
+                if index >= whole.slots.len() {
+                    whole.slots.resize_with(index + 1, Slot::default);
+                }
+                whole.slots[index] = slot;
+            }
+        }
+        let is_free = |index: &u32| !whole.slots[*index as usize].is_used;
+        whole.free = (0..whole.slots.len() as u32).filter(is_free).collect();
+        *self = whole;
     }
 
     /// Keeps contents until the end, for a network that may deliver a packet twice.
@@ -70,7 +107,8 @@ impl Arena {
         let slot = &mut self.slots[index as usize];
         slot.generation = Handle::next_generation(slot.generation);
         slot.is_used = true;
-        let packet = Packet::of_handle(Handle::new(index, slot.generation), contents);
+        let handle = Handle::new(self.offset + self.stride * index, slot.generation);
+        let packet = Packet::of_handle(handle, contents);
         std::mem::swap(&mut slot.contents, contents);
         packet
     }
@@ -86,18 +124,30 @@ impl Arena {
             None => packet.unpack(contents, counts),
             Some(handle) if self.retains => contents.clone_from(&self.slot(handle).contents),
             Some(handle) => {
-                let slot = self.slot(handle);
-                std::mem::swap(&mut slot.contents, contents);
-                slot.is_used = false;
-                self.free.push(handle.index());
+                std::mem::swap(&mut self.slot(handle).contents, contents);
+                self.free(handle);
             }
         }
     }
 
+    #[inline]
+    fn place(&self, handle: Handle) -> usize {
+        // Only partitions divide.
+        if self.stride == 1 { handle.index() as usize } else { (handle.index() / self.stride) as usize }
+    }
+
     fn slot(&mut self, handle: Handle) -> &mut Slot {
-        let slot = &mut self.slots[handle.index() as usize];
+        debug_assert!(handle.index() % self.stride == self.offset, "the contents are in this partition");
+        let place = self.place(handle);
+        let slot = &mut self.slots[place];
         assert!(slot.is_used && slot.generation == handle.generation(), "the contents of a packet are taken once");
         slot
+    }
+
+    fn free(&mut self, handle: Handle) {
+        let place = self.place(handle);
+        self.slots[place].is_used = false;
+        self.free.push(place as u32);
     }
 
     /// Frees the contents of a packet that was dropped.
@@ -106,8 +156,8 @@ impl Arena {
     /// If the contents were taken before.
     pub fn release(&mut self, packet: &Packet) {
         if let Some(handle) = packet.handle().filter(|_| !self.retains) {
-            self.slot(handle).is_used = false;
-            self.free.push(handle.index());
+            self.slot(handle);
+            self.free(handle);
         }
     }
 
@@ -123,7 +173,7 @@ impl Arena {
                 contents
             }
             Some(handle) => {
-                let slot = &self.slots[handle.index() as usize];
+                let slot = &self.slots[self.place(handle)];
                 let current = slot.is_used && slot.generation == handle.generation();
                 assert!(current, "the contents of a packet are copied before they are taken");
                 slot.contents.clone()
@@ -140,14 +190,25 @@ impl Arena {
         packet.with_handle_of(&self.store(&mut contents))
     }
 
-    /// Moves the contents of `packet` to another arena, for a packet that crosses from one partition to another.
-    pub fn transfer(&mut self, packet: &Packet, to: &mut Self) -> Packet {
-        let Some(handle) = packet.handle() else { return *packet };
-        let slot = self.slot(handle);
-        slot.is_used = false;
-        let mut contents = std::mem::take(&mut slot.contents);
-        self.free.push(handle.index());
-        packet.with_handle_of(&to.store(&mut contents))
+    /// Returns the contents of a packet that crosses to another partition, and frees its slot; `None` if it has none.
+    pub fn detach(&mut self, packet: &Packet) -> Option<Box<Contents>> {
+        packet.handle()?;
+        if self.retains {
+            return self.detach_copy(packet);
+        }
+        let mut contents = Box::<Contents>::default();
+        self.take(packet, &mut contents, EcnCounts::default());
+        Some(contents)
+    }
+
+    /// Returns a copy of the contents of a packet for another partition; `None` if it has none.
+    pub fn detach_copy(&self, packet: &Packet) -> Option<Box<Contents>> {
+        packet.handle().map(|_| Box::new(self.copy(packet)))
+    }
+
+    /// Returns the packet with its contents in this arena, after [`Self::detach`] in another partition.
+    pub fn attach(&mut self, packet: &Packet, mut contents: Box<Contents>) -> Packet {
+        packet.with_handle_of(&self.store(&mut contents))
     }
 }
 
@@ -211,7 +272,10 @@ mod tests {
             prop_assert_eq!(packet.size(), 1_200);
             prop_assert_eq!(&arena.copy(&packet), &sent);
             let mut other = Arena::new();
-            let moved = arena.transfer(&packet, &mut other);
+            let moved = match arena.detach(&packet) {
+                Some(contents) => other.attach(&packet, contents),
+                None => packet,
+            };
             other.take(&moved, &mut received, EcnCounts::default());
             prop_assert_eq!(received, sent);
             prop_assert_eq!((arena.used(), other.used()), (0, 0));
@@ -238,5 +302,29 @@ mod tests {
         let packet = arena.pack(&mut sent);
         arena.release(&packet);
         arena.take(&packet, &mut Contents::default(), EcnCounts::default());
+    }
+
+    #[test]
+    fn handles_stay_valid_when_partitions_join() {
+        let stored = |count| contents(None, vec![], vec![Frame::MaxData(count)]);
+        let mut arenas: Vec<Arena> = (0..3).map(|_| Arena::new()).collect();
+        (0..).zip(&mut arenas).for_each(|(number, arena)| arena.set_partition(number, 3));
+        let mut packets: Vec<(u64, Packet)> = Vec::new();
+        for count in 0..20 {
+            packets.push((count, arenas[count as usize % 3].pack(&mut stored(count))));
+        }
+        // The last partition has more packets than the others, and one of them has crossed a border.
+        packets.extend((20..40).map(|count| (count, arenas[2].pack(&mut stored(count)))));
+        let contents = arenas[0].detach(&packets[0].1).expect("stored contents");
+        packets[0].1 = arenas[1].attach(&packets[0].1, contents);
+        let mut whole = arenas.remove(0);
+        whole.join(arenas);
+        assert_eq!(whole.used(), packets.len());
+        packets.push((40, whole.pack(&mut stored(40))));
+        for (count, packet) in packets {
+            assert_eq!(whole.copy(&packet), stored(count));
+            whole.release(&packet);
+        }
+        assert_eq!(whole.used(), 0);
     }
 }

@@ -216,18 +216,21 @@ impl BorderSide {
 
     /// Queues a packet that is offered to a link in another partition, to be posted.
     #[inline(never)]
-    pub(crate) fn offer(&mut self, to: u16, on: LinkId, packet: &Packet, recorder: &Recorder) {
+    pub(crate) fn offer(&mut self, to: u16, on: LinkId, packet: &Packet, hosts: &mut Hosts, recorder: &Recorder) {
         if recorder.writes() {
             self.mark(self.now, self.turn(), recorder);
         }
-        self.outboxes[usize::from(to)].offers.push(LinkOffer { at: self.now, on, packet: *packet });
+        let contents = hosts.detach(packet);
+        self.outboxes[usize::from(to)].offers.push(LinkOffer { at: self.now, on, packet: *packet, contents });
         self.now.step += 1;
     }
 
-    /// Queues a packet that has left the queue of an outgoing link and is in transit, to be posted.
-    pub(crate) fn send(&mut self, on: LinkId, time: Instant, packet: Packet) {
+    /// Queues a packet that has left the queue of an outgoing link and is in transit, to be posted. The link keeps it, with
+    /// its contents, until it arrives.
+    pub(crate) fn send(&mut self, on: LinkId, time: Instant, packet: Packet, hosts: &Hosts) {
         let [_, to] = self.cut.link(on);
-        self.outboxes[usize::from(to)].arrivals.push(Arrival { at: time, on, packet });
+        let contents = hosts.copy_contents(&packet);
+        self.outboxes[usize::from(to)].arrivals.push(Arrival { at: time, on, packet, contents });
     }
 
     /// Posts the outgoing packets, and publishes the time that this partition has reached. Partitions that are far away

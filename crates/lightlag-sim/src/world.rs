@@ -120,7 +120,7 @@ impl<T: Tap, B: Border> World<T, B> {
             lose(tap, recorder, hosts, on.into(), &dropped);
         });
         self.agenda.settle(ScheduledEvent::Link(on), wake);
-        if self.border.of().is_some() && !self.arrives_here(on, packet.is_some()) {
+        if self.border.of().is_some() && !self.arrives_here(on, packet.as_ref()) {
             return;
         }
         if let Some(mut packet) = packet {
@@ -198,7 +198,7 @@ impl<T: Tap, B: Border> World<T, B> {
         if let Some(part) = self.border.part()
             && let Some(to) = part.exit(on)
         {
-            return part.offer(to, on, packet, &self.recorder);
+            return part.offer(to, on, packet, &mut self.hosts, &self.recorder);
         }
         match self.fabric.offer_computed(now, on, packet, |packet| *packet) {
             Some(Ok(None)) => {}

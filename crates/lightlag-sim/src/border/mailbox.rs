@@ -4,6 +4,7 @@ use crate::body::Packet;
 use crate::border::event_key::EventKey;
 use lightlag_core::{Backoff, Duration, Instant};
 use lightlag_net::LinkId;
+use lightlag_quic::contents::Contents;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +13,8 @@ pub(crate) struct LinkOffer {
     pub(crate) at: EventKey,
     pub(crate) on: LinkId,
     pub(crate) packet: Packet,
+    /// Contents that the packet cannot hold.
+    pub(crate) contents: Option<Box<Contents>>,
 }
 
 /// A packet in transit to another partition, which has left the queue of its link.
@@ -19,6 +22,8 @@ pub(crate) struct Arrival {
     pub(crate) at: Instant,
     pub(crate) on: LinkId,
     pub(crate) packet: Packet,
+    /// Contents that the packet cannot hold.
+    pub(crate) contents: Option<Box<Contents>>,
 }
 
 /// Packets to be posted to another partition.
@@ -163,7 +168,7 @@ mod tests {
 
     fn offer(nanos: u64, to: u32) -> LinkOffer {
         let at = EventKey { time: Instant::from_nanos(nanos), entity: 0, step: 0 };
-        LinkOffer { at, on: LinkId(0), packet: packet(to) }
+        LinkOffer { at, on: LinkId(0), packet: packet(to), contents: None }
     }
 
     #[test]
@@ -174,7 +179,12 @@ mod tests {
         mail.post(0, 2, &mut letters);
         assert_eq!(letters.len(), 0);
         letters.offers.extend([offer(7, 2), offer(9, 3)]);
-        letters.arrivals.push(Arrival { at: Instant::from_nanos(90), on: LinkId(1), packet: packet(4) });
+        letters.arrivals.push(Arrival {
+            at: Instant::from_nanos(90),
+            on: LinkId(1),
+            packet: packet(4),
+            contents: None,
+        });
         mail.post(0, 2, &mut letters);
         assert_eq!(mail.earliest(0, 2, min_delay), Some(Instant::from_nanos(90)));
         assert_eq!(mail.earliest(2, 0, min_delay), None);

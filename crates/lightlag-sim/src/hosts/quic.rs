@@ -8,6 +8,7 @@ use super::transport::{Enclosed, Sockets, Transport};
 use crate::body::{Other, Packet, PacketBody, UDP_HEADER};
 use crate::ids::FlowIndex;
 use lightlag_net::{EndpointId, PacketFlags};
+use lightlag_quic::contents::Contents;
 use lightlag_quic::{Arena, Config, Connection, Packet as Datagram};
 use lightlag_scenario::{Flow, Network};
 use lightlag_transport::Multiplexed;
@@ -53,6 +54,29 @@ impl Transport for Quic {
 }
 
 impl Hosts {
+    /// Returns the contents of a packet that crosses to another partition, which are no longer stored here.
+    pub(crate) fn detach(&mut self, packet: &Packet) -> Option<Box<Contents>> {
+        match &packet.body {
+            PacketBody::Other(Other::Quic(datagram)) => self.quic.arena_mut().detach(datagram),
+            _ => None,
+        }
+    }
+
+    /// Returns a copy of the stored contents of a packet, for another partition.
+    pub(crate) fn copy_contents(&self, packet: &Packet) -> Option<Box<Contents>> {
+        match &packet.body {
+            PacketBody::Other(Other::Quic(datagram)) => self.quic.arena().detach_copy(datagram),
+            _ => None,
+        }
+    }
+
+    /// Stores the contents of a packet from another partition.
+    pub(crate) fn attach(&mut self, packet: &mut Packet, contents: Option<Box<Contents>>) {
+        if let (PacketBody::Other(Other::Quic(datagram)), Some(contents)) = (&mut packet.body, contents) {
+            *datagram = self.quic.arena_mut().attach(datagram, contents);
+        }
+    }
+
     /// Frees the contents of a packet that was dropped.
     pub(crate) fn discard(&mut self, packet: &Packet) {
         if let PacketBody::Other(Other::Quic(datagram)) = &packet.body {

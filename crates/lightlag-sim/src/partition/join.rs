@@ -50,7 +50,8 @@ pub(crate) fn part(
     }
     let outlets = cut.links().filter(|on| cut.link(*on)[0] == number && cut.stands(*on) == number);
     part.outlets = outlets.map(|on| Outlet { on, handed: 0 }).collect();
-    let World { fabric, hosts, media, clerks, recorder, tap, ip_header, ttl, sent, received, expired, .. } = world;
+    let World { fabric, mut hosts, media, clerks, recorder, tap, ip_header, ttl, sent, received, expired, .. } = world;
+    hosts.quic.arena_mut().set_partition(number, cut.partitions());
     World { agenda, fabric, hosts, media, clerks, recorder, tap, border: part, ip_header, ttl, sent, received, expired }
 }
 
@@ -58,7 +59,10 @@ pub(crate) fn part(
 pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: CompletionLog, tables: Tables) -> World<Silent> {
     let cut = worlds[0].border.cut.clone();
     // Links have received all offers of the last round.
-    worlds.iter_mut().for_each(|world| world.take_in(true));
+    worlds.iter_mut().for_each(|world| {
+        world.take_in(true);
+        world.forget_far_halves();
+    });
     let mut agenda = empty_agenda(&worlds[0]);
     for due in parts(&worlds[0]) {
         let owner = match due {
@@ -75,6 +79,7 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: CompletionLog, tables: T
     let first = worlds.next().expect("there are partitions");
     let World { mut fabric, mut hosts, clerks, mut recorder, tap, ip_header, ttl, .. } = first;
     let World { mut sent, mut received, mut expired, .. } = first;
+    let mut arenas = Vec::new();
     for (number, mut other) in (1..).zip(worlds) {
         let is_its = |owner: u16| owner == number;
         for link in (0..fabric.hops.len()).filter(|link| is_its(cut.stands(LinkId(*link as u32)))) {
@@ -113,10 +118,12 @@ pub(crate) fn whole(mut worlds: Vec<Partition>, ledger: CompletionLog, tables: T
         let its_senders = hosts.ids().filter(|at| is_its(cut.endpoint(*at)));
         let its_senders = its_senders.filter(|at| hosts.port(*at).role.sends()).map(number_of_sender);
         recorder.join(&other.recorder, its_senders);
+        arenas.push(std::mem::take(other.hosts.quic.arena_mut()));
         sent += other.sent;
         received += other.received;
         expired += other.expired;
     }
+    hosts.quic.arena_mut().join(arenas);
     let CompletionLog { outcomes, endings, open_transfers, awaited } = ledger;
     for (flow, is_awaited) in (0..).map(FlowIndex).zip(awaited) {
         if !is_awaited && hosts.awaits(flow) {

@@ -101,12 +101,14 @@ impl Tables {
     fn append_sample(&mut self, worlds: &Worlds, together: &[PartitionRows]) {
         let mut senders = Vec::new();
         let mut links = Vec::new();
+        let numbers = &worlds[0].hosts.numbers;
         for (number, [trace, queue, ..]) in together {
             let recorder = &worlds[*number].recorder;
-            // Senders of flows come before senders of proxies.
+            // Senders of flows come before senders of proxies, in the order of their endpoints: TCP, then QUIC.
             let sender = |row: usize| {
-                let leg = recorder.trace.leg.get(row).copied().unwrap_or(1);
-                (leg > 1, recorder.trace.flow[row], leg)
+                let (flow, leg) = (recorder.trace.flow[row], recorder.trace.leg.get(row).copied().unwrap_or(1));
+                let place = if leg > 1 { flow } else { numbers.sender(FlowIndex(flow)).0 };
+                (leg > 1, place, leg)
             };
             senders.extend(trace.clone().map(|row| (sender(row), *number, row)));
             links.extend(queue.clone().map(|row| (recorder.queue.link.get(row), *number, row)));

@@ -83,8 +83,6 @@ pub enum NotPartitioned {
     Radio,
     /// Satellites forward packets of all nodes.
     Sky,
-    /// A flow uses QUIC.
-    Quic,
     /// A custom algorithm is used.
     Custom,
     /// No link can be cut.
@@ -103,7 +101,6 @@ impl NotPartitioned {
             Self::Crashes => "one of its proxies crashes",
             Self::Radio => "its nodes share a radio medium, which reaches them all within a microsecond",
             Self::Sky => "its nodes share a constellation, whose links change their endpoints",
-            Self::Quic => "the contents of QUIC packets in transit are stored for the entire network",
             Self::Custom => "it uses a custom algorithm, which may end the run for all partitions",
             Self::Connected => {
                 "no link that has a delay and preserves packet order separates flows that share nothing else"
@@ -191,7 +188,6 @@ fn obstacle(network: &Network, parallel: Parallel) -> Option<NotPartitioned> {
         (network.proxies.iter().any(|proxy| proxy.crash.is_some()), NotPartitioned::Crashes),
         (!network.media.is_empty(), NotPartitioned::Radio),
         (network.space.is_some(), NotPartitioned::Sky),
-        (network.flows.iter().any(|flow| flow.transport == Transport::Quic), NotPartitioned::Quic),
         (network.has_custom_algorithms(), NotPartitioned::Custom),
     ];
     obstacles.into_iter().find_map(|(is_there, reason)| is_there.then_some(reason))
@@ -385,7 +381,8 @@ fn work(network: &Network) -> ExpectedWork {
             None if flow.traffic.has_messages() => 1e4,
             None => f64::INFINITY,
         };
-        let packets = rate.min(offered) / 8.0 / f64::from(flow.tcp.mss.max(1));
+        let segment = flow.quic.as_ref().map_or(flow.tcp.mss, |ends| ends.sender.datagram);
+        let packets = rate.min(offered) / 8.0 / f64::from(segment.max(1));
         work.nodes[flow.from.0 as usize] += SENDING * packets;
         work.nodes[flow.to.0 as usize] += RECEIVING * packets;
         let back = if flow.transport.has_connections() { ways.of(flow.to, flow.from) } else { Vec::new() };

@@ -15,11 +15,12 @@ impl<T: Tap, B: Border> World<T, B> {
     /// Returns true if packets from a queued link arrive in this partition. If not, the partition at the far end
     /// delivers them.
     #[cold]
-    pub(super) fn arrives_here(&mut self, on: LinkId, is_packet: bool) -> bool {
+    pub(super) fn arrives_here(&mut self, on: LinkId, packet: Option<&Packet>) -> bool {
         let Some(part) = self.border.part() else { return true };
         if part.leaves(on) {
-            if is_packet {
+            if let Some(packet) = packet {
                 part.is_gone(on);
+                self.hosts.discard(packet);
             }
             return false;
         }
@@ -56,13 +57,15 @@ impl<T: Tap, B: Border> World<T, B> {
             let (from, mut letters) = (part.sources[source].from, std::mem::take(&mut part.room));
             let reached = part.mail.reached(from);
             part.mail.take(from, part.number, &mut letters);
-            for Arrival { at, on, packet } in letters.arrivals.drain(..) {
+            for Arrival { at, on, mut packet, contents } in letters.arrivals.drain(..) {
+                self.hosts.attach(&mut packet, contents);
                 let Some(link) = self.fabric.hops[on.0 as usize].link.queued_mut() else { continue };
                 if link.expect(at, packet) {
                     self.agenda.arm(ScheduledEvent::Link(on), at);
                 }
             }
-            for LinkOffer { at, on, packet } in letters.offers.drain(..) {
+            for LinkOffer { at, on, mut packet, contents } in letters.offers.drain(..) {
+                self.hosts.attach(&mut packet, contents);
                 if self.recorder.samples_queues() {
                     self.sample_links(source, at.time);
                 }
@@ -102,6 +105,17 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
+    /// Frees the contents of the packets on the far halves of queued links, before the near halves become the complete
+    /// links.
+    pub(crate) fn forget_far_halves(&mut self) {
+        let Some(part) = self.border.part() else { return };
+        let cut = part.cut.clone();
+        for on in cut.links().filter(|on| part.enters(*on) && cut.stands(*on) != part.number) {
+            let Some(link) = self.fabric.hops[on.0 as usize].link.queued_mut() else { continue };
+            link.on_the_way_after(0).for_each(|(_, packet)| self.hosts.discard(packet));
+        }
+    }
+
     /// Ends a window. Outgoing queues make the decisions that are due before its end, and outgoing packets are posted.
     /// `is_last`: the window is the last of its round.
     pub(crate) fn hand_over(&mut self, end: Instant, is_last: bool) {
@@ -112,7 +126,7 @@ impl<T: Tap, B: Border> World<T, B> {
             let Some(link) = self.fabric.hops[outlet.on.0 as usize].link.queued_mut() else { continue };
             link.catch_up(last);
             for (arrival, packet) in link.on_the_way_after(outlet.handed) {
-                part.send(outlet.on, arrival, *packet);
+                part.send(outlet.on, arrival, *packet, &self.hosts);
                 outlet.handed += 1;
             }
         }

@@ -303,6 +303,76 @@ fn a_lane_takes_over_hosts_of_the_other() {
     }
 }
 
+/// Six pairs of hosts around a bottleneck, with QUIC flows of all profiles in both directions, through a proxy, over ECN
+/// and with 0-RTT, and other transports next to them. `link` has more keys of the bottleneck, and `access` keys of the other
+/// links.
+fn quic_pairs(link: &str, access: &str) -> String {
+    let mut text = format!(
+        "duration = \"6 s\"\nrecord = {{ trace = \"change\", queue = \"sampled\", drops = true, acks = true, \
+         interval = \"50 ms\" }}\n[[links]]\nbetween = [\"left\", \"right\"]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n{link}\n"
+    );
+    let profiles = ["rfc9002", "quinn", "picoquic", "quiche", "msquic", "aioquic"];
+    for (pair, profile) in (1..).zip(profiles) {
+        let more = ["zero_rtt = true", "ecn = \"ect0\"", "server = { retry = true }"][pair % 3];
+        text += &format!(
+            "[[links]]\nbetween = [\"a{pair}\", \"left\"]\nrate = \"100 Mbit/s\"\ndelay = \"{pair} ms\"\n{access}\n\
+             [[links]]\nbetween = [\"right\", \"b{pair}\"]\nrate = \"100 Mbit/s\"\ndelay = \"{pair} ms\"\n{access}\n\
+             [[flows]]\nname = \"forward {pair}\"\nfrom = \"a{pair}\"\nto = \"b{pair}\"\ntransport = \"quic\"\n\
+             transfer = \"{pair}00 kB\"\nquic = {{ profile = \"{profile}\", {more} }}\n\
+             [[flows]]\nname = \"back {pair}\"\nfrom = \"b{pair}\"\nto = \"a{pair}\"\ntransport = \"quic\"\n\
+             transfer = \"700 kB\"\nstart = \"{pair}00 ms\"\nquic = {{ profile = \"{profile}\" }}\n"
+        );
+    }
+    text + "[[flows]]\nfrom = \"a1\"\nto = \"b2\"\n\
+            [[flows]]\nfrom = \"b3\"\nto = \"a4\"\ntransport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"300 kbit/s\" }\n\
+            [[flows]]\nname = \"slow\"\nfrom = \"a5\"\nto = \"b6\"\ntransport = \"quic\"\n\
+            traffic = { kind = \"constant\", rate = \"200 kbit/s\", stop = \"4 s\" }\n\
+            [[flows]]\nname = \"asks\"\nfrom = \"a6\"\nto = \"b6\"\ntransport = \"quic\"\n\
+            traffic = { kind = \"requests\", response = \"50 kB\", think = \"1 s\", count = 3 }\n"
+}
+
+#[test]
+fn quic_is_the_same_in_any_number_of_partitions() {
+    let proxy =
+        "[[proxies]]\nnode = \"right\"\nkind = \"quic\"\nbuffer = \"500 kB\"\nflows = [\"forward 2\", \"forward 3\"]\n";
+    for (link, access, proxy) in [
+        ("queue = \"60 packets\"\nloss = 0.005", "", proxy),
+        // Queued links, whose near half keeps the packets in transit.
+        (
+            "queue = { limit = \"60 packets\", discipline = \"codel\" }\nloss = 0.002",
+            "queue = { discipline = \"pie\" }",
+            "",
+        ),
+        (
+            "queue = \"60 packets\"\noutage = \"lose\"\n\
+             changes = [{ at = \"300 ms\", down = true }, { at = \"900 ms\", down = false, rate = \"10 Mbit/s\" }]",
+            "",
+            "",
+        ),
+        // Contents of packets are stored until the end of the run.
+        ("queue = \"60 packets\"\nduplicate = 0.01", "", ""),
+    ] {
+        let text = quic_pairs(link, access) + proxy;
+        let most = in_all(&scenario(&text, &[]), link);
+        assert!(most >= 4, "{most} partitions: {link}");
+    }
+}
+
+#[test]
+fn a_run_with_quic_that_is_stopped_is_the_same() {
+    // The partitions join while packets of handshakes, and of repairs later, are in transit.
+    for link in ["queue = \"60 packets\"\nloss = 0.02", "queue = { limit = \"60 packets\", discipline = \"codel\" }"] {
+        let scenario = scenario(&quic_pairs(link, ""), &[]);
+        for millis in [23, 61, 2_210] {
+            let time = Instant::ZERO + Duration::from_millis(millis);
+            let [mut whole, mut parts] = [1, 4].map(|partitions| simulation(&scenario, partitions, 2));
+            whole.step_until(time);
+            parts.step_until(time);
+            assert_same(&everything(&whole.finish()), &parts.finish(), &format!("{millis} ms {link}"));
+        }
+    }
+}
+
 #[test]
 fn a_network_that_cannot_be_cut_gives_a_reason() {
     let reason = |text: &str, lanes| {
