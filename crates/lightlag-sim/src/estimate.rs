@@ -22,7 +22,7 @@ struct MemoryParts {
 }
 
 const WITH_THE_NETWORK: MemoryParts = MemoryParts { link: 440, tcp: 160, quic: 200, udp: 160 };
-const WITH_CONNECTIONS: MemoryParts = MemoryParts { link: 257, tcp: 1_740, quic: 5_000, udp: 368 };
+const WITH_CONNECTIONS: MemoryParts = MemoryParts { link: 257, tcp: 1_740, quic: 9_800, udp: 368 };
 
 /// Compressed bytes per row of the tables in a results directory, measured with the scenarios `geo` and `dumbbell`: 39
 /// in `trace`, 6 in `queue`, 26 in `acks` and 22 in `drops`.

@@ -22,23 +22,15 @@ struct Seen {
     comment: String,
 }
 
-const PATH: &str = r#"
-duration = "60 s"
-[[links]]
-between = ["a", "r"]
-rate = "100 Mbit/s"
-delay = "5 ms"
-[[links]]
-between = ["r", "b"]
-rate = "5 Mbit/s"
-delay = "20 ms"
-queue = "12 packets"
-[[flows]]
+const PATH: &str = concat!(
+    two_links!(),
+    r#"[[flows]]
 name = "one"
 from = "a"
 to = "b"
 transfer = "300 kB"
-"#;
+"#
+);
 
 fn captured(text: &str) -> (RunResult, BTreeMap<String, Vec<u8>>) {
     let scenario = parse_toml(text, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));

@@ -9,25 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// A transfer with losses at the queue of the second link.
-const PATH: &str = r#"
-name = "path"
-duration = "60 s"
-[[links]]
-between = ["a", "r"]
-rate = "100 Mbit/s"
-delay = "5 ms"
-[[links]]
-between = ["r", "b"]
-rate = "5 Mbit/s"
-delay = "20 ms"
-queue = "12 packets"
-[[flows]]
+const PATH: &str = concat!(
+    "name = \"path\"\n",
+    two_links!(),
+    r#"[[flows]]
 name = "one"
 from = "a"
 to = "b"
 transport = "quic"
 transfer = "500 kB"
-"#;
+"#
+);
 const RECORD: &str = "[record]\npcap = { comments = true }\n";
 
 /// The first record of each log and the others, by the number of the log.

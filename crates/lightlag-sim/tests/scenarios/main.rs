@@ -2,6 +2,24 @@
 //!
 //! All modules are in one test program, because building a program for each would take minutes.
 
+/// Two links whose second one drops packets at its queue, for captures and logs.
+macro_rules! two_links {
+    () => {
+        r#"
+duration = "60 s"
+[[links]]
+between = ["a", "r"]
+rate = "100 Mbit/s"
+delay = "5 ms"
+[[links]]
+between = ["r", "b"]
+rate = "5 Mbit/s"
+delay = "20 ms"
+queue = "12 packets"
+"#
+    };
+}
+
 #[path = "../memory/mod.rs"]
 mod memory;
 #[path = "../text/mod.rs"]
