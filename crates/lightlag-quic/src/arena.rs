@@ -1,8 +1,8 @@
 //! Storage for the contents of packets that do not fit in a [`Packet`].
 //!
 //! One arena serves all connections of a partition. Contents move to the arena of another partition with
-//! [`Arena::detach`] and [`Arena::attach`]. Slots have different indices in all partitions, so [`Arena::join`] leaves the
-//! handles of packets in transit valid. A packet with a handle owns its slot until it is delivered
+//! [`Arena::detach`] and [`Arena::attach`]. Slots of different partitions have different indices, so handles stay valid
+//! when [`Arena::join`] merges the arenas. A packet with a handle owns its slot until it is delivered
 //! (`take`) or dropped ([`Arena::release`]). Slots and their memory are reused, so a run does not allocate in
 //! its steady state. A generation in the handle detects that a slot is used after it was freed.
 

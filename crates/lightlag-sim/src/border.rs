@@ -225,8 +225,8 @@ impl BorderSide {
         self.now.step += 1;
     }
 
-    /// Queues a packet that has left the queue of an outgoing link and is in transit, to be posted. The link keeps it, with
-    /// its contents, until it arrives.
+    /// Queues a packet that has left the queue of an outgoing link and is in transit, to be posted. The link keeps it,
+    /// with its contents, until it arrives.
     pub(crate) fn send(&mut self, on: LinkId, time: Instant, packet: Packet, hosts: &Hosts) {
         let [_, to] = self.cut.link(on);
         let contents = hosts.copy_contents(&packet);

@@ -73,8 +73,8 @@ impl Limited {
     }
 }
 
-/// Parts of the times in [`Limited`] that a QUIC sender distinguishes: the credits are [`Limited::rwnd`], and the others
-/// are parts of [`Limited::application`].
+/// Parts of the times in [`Limited`] that a QUIC sender distinguishes: the credits are [`Limited::rwnd`], and the
+/// others are parts of [`Limited::application`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QuicLimited {
     /// Time spent waiting for keys or messages of the handshake.

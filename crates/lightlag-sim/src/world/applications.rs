@@ -272,7 +272,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
-    /// Notifies the proxies of a flow of the priority of a response. They have passed the request on, which determines it.
+    /// Notifies the proxies of a flow of the priority of a response. The request, which they passed on, determines it.
     fn prioritise_at_proxies<E: Transport>(&mut self, writer: EndpointId, write: &StreamWrite) {
         let (sockets, relays, _) = E::parts(&mut self.hosts);
         if !sockets[writer].port.role.sends() {

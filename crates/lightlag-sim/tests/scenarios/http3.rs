@@ -239,8 +239,8 @@ fn the_version_follows_from_the_transport() {
     }
 }
 
-/// A server, a client, and two proxies of QUIC between them, with this link between the proxies. With `pool`, all objects share
-/// one stream.
+/// A server, a client, and two proxies of QUIC between them, with this link between the proxies. With `pool`, all
+/// objects share one stream.
 fn proxied(page_keys: &str, link: &str, proxy: &str, quic: &str) -> String {
     let proxy = |node: &str| format!("[[proxies]]\nnode = \"{node}\"\nkind = \"quic\"\n{proxy}\nquic = {{ {quic} }}\n");
     format!(

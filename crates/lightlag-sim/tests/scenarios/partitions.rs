@@ -303,13 +303,14 @@ fn a_lane_takes_over_hosts_of_the_other() {
     }
 }
 
-/// Six pairs of hosts around a bottleneck, with QUIC flows of all profiles in both directions, through a proxy, over ECN
-/// and with 0-RTT, and other transports next to them. `link` has more keys of the bottleneck, and `access` keys of the other
+/// Six pairs of hosts around a bottleneck, with QUIC flows of all profiles in both directions, some with ECN, 0-RTT or
+/// Retry, and other transports next to them. `link` has more keys of the bottleneck, and `access` keys of the other
 /// links.
 fn quic_pairs(link: &str, access: &str) -> String {
     let mut text = format!(
         "duration = \"6 s\"\nrecord = {{ trace = \"change\", queue = \"sampled\", drops = true, acks = true, \
-         interval = \"50 ms\" }}\n[[links]]\nbetween = [\"left\", \"right\"]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n{link}\n"
+         interval = \"50 ms\" }}\n[[links]]\nbetween = [\"left\", \"right\"]\nrate = \"20 Mbit/s\"\n\
+         delay = \"20 ms\"\n{link}\n"
     );
     let profiles = ["rfc9002", "quinn", "picoquic", "quiche", "msquic", "aioquic"];
     for (pair, profile) in (1..).zip(profiles) {
@@ -324,7 +325,8 @@ fn quic_pairs(link: &str, access: &str) -> String {
         );
     }
     text + "[[flows]]\nfrom = \"a1\"\nto = \"b2\"\n\
-            [[flows]]\nfrom = \"b3\"\nto = \"a4\"\ntransport = \"udp\"\ntraffic = { kind = \"constant\", rate = \"300 kbit/s\" }\n\
+            [[flows]]\nfrom = \"b3\"\nto = \"a4\"\ntransport = \"udp\"\n\
+            traffic = { kind = \"constant\", rate = \"300 kbit/s\" }\n\
             [[flows]]\nname = \"slow\"\nfrom = \"a5\"\nto = \"b6\"\ntransport = \"quic\"\n\
             traffic = { kind = \"constant\", rate = \"200 kbit/s\", stop = \"4 s\" }\n\
             [[flows]]\nname = \"asks\"\nfrom = \"a6\"\nto = \"b6\"\ntransport = \"quic\"\n\

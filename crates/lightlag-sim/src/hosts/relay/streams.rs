@@ -1,9 +1,9 @@
 //! The streams of one direction through a proxy, which have the same IDs on both connections.
 //!
-//! A stream waits neither for data of another one nor for space that another one fills: it is read while the proxy stores
-//! less of it than the free space of the buffer. A single stream thus fills half of the buffer, and n streams with a
-//! backlog fill n/(n + 1) of it in equal parts (the dynamic threshold of Choudhury and Hahne, IEEE/ACM Transactions on
-//! Networking 6(2), 1998, with α = 1; from memory). Stored data is data that the next hop has not acknowledged in order.
+//! A stream waits neither for data of another one nor for space that another one fills: it is read while the proxy
+//! stores less of it than the free space of the buffer. A single stream thus fills half of the buffer, and n streams with
+//! a backlog fill n/(n + 1) of it in equal parts (the dynamic threshold of Choudhury and Hahne, IEEE/ACM Transactions on
+//! Networking 6(2), 1998, with α = 1; from memory). Data is stored until the next hop has acknowledged it in order.
 
 use lightlag_core::Instant;
 use lightlag_transport::{Multiplexed, Priority};
@@ -48,8 +48,8 @@ impl StreamPassage {
         self.priorities.insert(stream, priority);
     }
 
-    /// Reads what fits into a buffer of `limit` bytes, and writes it to the next connection. Returns the number of bytes
-    /// stored, and the number of bytes written.
+    /// Reads what fits into a buffer of `limit` bytes, and writes it to the next connection. Returns the numbers of bytes
+    /// stored and written.
     pub(super) fn pass_on(
         &mut self,
         now: Instant,
