@@ -12,9 +12,12 @@
 //!   probe timeout is not reported.
 
 mod packets;
+mod restart;
 
-use crate::config::{Config, InitialWindow};
+use crate::config::Config;
+use crate::details::Windows;
 use crate::pacing::{Bucket, Pace, PacingRules, QuinnBucket};
+use crate::picoquic::LongStart;
 use crate::quinn::PacketWindow;
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
@@ -25,9 +28,6 @@ use lightlag_control::congestion::{
 use lightlag_control::delivery_rate::{RateSampler, Supply};
 use lightlag_core::{Duration, Instant};
 
-/// Maximum factor of picoquic's initial window on a long path.
-const MAX_SCALE: f64 = 6.1;
-
 /// Divisor of the window for the number of losses whose reaction is not undone, and its minimum (from memory: quiche).
 const FEW_SHARE: u64 = 5;
 const MIN_FEW: u64 = 2;
@@ -37,7 +37,7 @@ pub struct Control {
     algorithm: Box<dyn CongestionControl>,
     needs: Needs,
     rates: Option<Box<RateSampler>>,
-    /// A window that counts single packets, instead of the algorithm.
+    /// A window of an implementation, instead of the algorithm.
     packets: Option<Box<dyn PacketWindow>>,
     quinn_bucket: Option<Box<QuinnBucket>>,
     /// Whether more than the window and the bucket of the profile decides about packets, or learns about them.
@@ -70,6 +70,12 @@ pub struct Control {
     acked: u64,
     /// Whether the application or credit, not the window, limited the sender when it last stopped sending.
     pub(crate) is_limited: bool,
+    /// Time when it last limited the sender.
+    pub(crate) limited_at: Instant,
+    /// Whether the pacer's permission is determined before an acknowledgement is handled.
+    asks_pacer: bool,
+    /// Whether the first round-trip time scales the initial window, as far as the configuration says so.
+    scales_initial: bool,
     /// Whether one packet may exceed the window at the start of an episode.
     extra: bool,
     allows_extra: bool,
@@ -132,16 +138,19 @@ impl Control {
             seed,
         };
         let needs = config.congestion.needs(start.ecn);
-        let (algorithm, needs) = match config.careful_resume {
-            None => (congestion::build(&config.congestion, &start), needs),
-            Some(saved) => (
-                Box::new(CarefulResume::new(saved, &config.congestion, &start)) as Box<dyn CongestionControl>,
-                CarefulResume::needs(needs),
-            ),
+        let own_start = LongStart::of(config, &start).filter(|_| config.careful_resume.is_none());
+        let has_own_start = own_start.is_some();
+        let (algorithm, needs): (Box<dyn CongestionControl>, Needs) = match (config.careful_resume, own_start) {
+            (Some(saved), _) => {
+                (Box::new(CarefulResume::new(saved, &config.congestion, &start)), CarefulResume::needs(needs))
+            }
+            (None, Some(own_start)) => (Box::new(own_start), needs),
+            (None, None) => (congestion::build(&config.congestion, &start), needs),
         };
         let mut control = Self::with_algorithm(config, algorithm, needs, seed);
         control.packets = packets::packet_window(config, bytes, datagram);
         control.is_special |= control.packets.is_some();
+        control.scales_initial = !has_own_start && control.packets.is_none();
         control.copy_window();
         control
     }
@@ -182,6 +191,9 @@ impl Control {
             serial: 0,
             acked: 0,
             is_limited: true,
+            limited_at: Instant::ZERO,
+            asks_pacer: config.details.windows == Windows::Picoquic,
+            scales_initial: true,
             extra: false,
             allows_extra: config.loss.extra_packet,
             undo: config.loss.undo,
@@ -199,43 +211,6 @@ impl Control {
         }
         control.copy_window();
         control
-    }
-
-    /// Multiplies the initial window by the ratio of the first round-trip time to `long`, at most 6.1 times (picoquic).
-    #[cold]
-    pub(crate) fn scale_initial(&mut self, config: &Config, rtt: Duration, long: Duration) {
-        if rtt > long && self.window <= self.initial_window {
-            let factor = (rtt.as_nanos() as f64 / long.as_nanos() as f64).min(MAX_SCALE);
-            let bytes = (self.initial_window as f64 * factor) as u64;
-            let scaled =
-                Self::new(&Config { initial_window: InitialWindow::Bytes(bytes), ..config.clone() }, self.seed);
-            (self.algorithm, self.initial_window) = (scaled.algorithm, bytes);
-            self.copy_window();
-        }
-    }
-
-    /// Restarts on another path. An algorithm that was passed by the caller is not replaced; it returns to the initial
-    /// window.
-    pub(crate) fn restart(&mut self, now: Instant, config: &Config, is_custom: bool, rtt: &Rtt) {
-        if is_custom {
-            self.algorithm.on_idle(now, self.initial_window, u64::MAX);
-            (self.recovery_start, self.phase, self.extra) = (None, Phase::Open, false);
-            self.acked = self.sent;
-            self.copy_window();
-            return;
-        }
-        let fresh = Self::new(config, self.seed);
-        *self = Self {
-            rates: fresh.needs.rate.then(|| Box::new(RateSampler::new(self.serial))),
-            sent: self.sent,
-            acked: self.sent,
-            serial: self.serial,
-            undone: self.undone,
-            episodes: self.episodes,
-            mark_reactions: self.mark_reactions,
-            ..fresh
-        };
-        self.start(now, rtt);
     }
 
     fn copy_window(&mut self) {
@@ -348,7 +323,7 @@ impl Control {
             return Some(Pace { rate, capacity: self.datagram as f64, refill: false });
         }
         let rules = self.pacing.as_ref()?;
-        let slow_start = self.window < self.algorithm.ssthresh();
+        let slow_start = self.window < self.algorithm().ssthresh();
         Some(rules.pace(self.window, rtt.smoothed(), self.datagram, slow_start))
     }
 
@@ -414,16 +389,6 @@ impl Control {
         self.rates.is_some()
     }
 
-    /// Restarts from the initial window after an idle time, if the profile does.
-    pub(crate) fn restart_after_idle(&mut self, now: Instant) {
-        if let (Some(limit), Some(last)) = (self.idle_restart, self.last_sent)
-            && now.since(last) > limit
-        {
-            self.algorithm.on_idle(now, self.initial_window, 0);
-            self.copy_window();
-        }
-    }
-
     /// Adds a packet that is acknowledged for the first time to the effects of its acknowledgement.
     #[inline(always)]
     pub(crate) fn packet_acked(&mut self, now: Instant, packet: &SentPacket, delivered: &mut Delivered) {
@@ -451,6 +416,9 @@ impl Control {
             (self.episode_lost, self.episode_late) = (0, 0);
         }
         self.episode_lost += 1;
+        if let Some(packets) = &mut self.packets {
+            packets.packet_lost(packet.serial, packet.time);
+        }
         if let Some(rates) = &mut self.rates {
             let lost = rates.lost(now, packet.serial.into(), packet.size.into());
             if let Some(transmissions) = self.algorithm.transmissions() {
@@ -465,6 +433,9 @@ impl Control {
         if let Some(end) = delivered.end {
             let ahead = (self.sent as u32).wrapping_sub(end);
             self.acked = self.acked.max(self.sent - u64::from(ahead));
+        }
+        if self.asks_pacer {
+            self.paces(now, self.datagram, rtt);
         }
         let rate = match &mut self.rates {
             Some(rates) => rates.finish(delivered.first_serial, rtt.min()),
@@ -490,7 +461,7 @@ impl Control {
         let marked = delivered.marked > 0 && is_new(delivered.largest_sent);
         let phase = if lost || marked && !self.needs.exact_marks { Phase::Recovery } else { self.phase };
         if self.packets.is_some() {
-            return self.acknowledged_by_packets(now, delivered, ended);
+            return self.acknowledged_by_packets(now, delivered, ended, rtt);
         }
         if delivered.bytes > 0 {
             let ack = Ack {
@@ -535,6 +506,10 @@ impl Control {
     /// Reports losses that a timer found.
     pub(crate) fn lost_by_timer(&mut self, now: Instant, last_lost: Instant, in_flight: u64, rtt: &Rtt) {
         if self.packets.is_some() {
+            let report = self.report_of_losses(now, rtt);
+            if self.takes_report(&report) {
+                return self.copy_window();
+            }
             self.react(now, last_lost, Cause::Loss, false, in_flight);
             return self.copy_window();
         }

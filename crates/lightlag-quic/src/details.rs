@@ -11,6 +11,8 @@ pub enum Windows {
     Quinn,
     /// aioquic's, for each packet, with an exit from slow start when the round-trip time rises.
     Aioquic,
+    /// picoquic's, with estimates of the bandwidth and of the loss rate. They also start BBR on long paths.
+    Picoquic,
 }
 
 /// Choices of an implementation. The default follows the wording of the RFCs.
@@ -76,6 +78,11 @@ impl Details {
     /// Returns the choices of aioquic 1.2.0.
     pub fn aioquic() -> Self {
         Self { windows: Windows::Aioquic, flights: true, ..Self::default() }
+    }
+
+    /// Returns the choices of picoquic d199d45 that decide about throughput; its packets differ in more.
+    pub fn picoquic() -> Self {
+        Self { windows: Windows::Picoquic, plain_limit: true, ..Self::default() }
     }
 
     /// The choices of quinn-proto 0.11.19.

@@ -27,6 +27,7 @@ pub mod number;
 pub mod options;
 pub mod pacing;
 pub mod packet;
+mod picoquic;
 pub mod profile;
 mod quinn;
 pub mod ranges;

@@ -12,8 +12,11 @@ pub enum Burst {
     /// The bytes of 10 ms at cwnd / srtt, but no more than the larger of 10 datagrams and the bytes of 2 ms; 1 to 256
     /// datagrams (quinn's development version of 2026, a1931ab).
     QuinnNext,
-    /// A quarter of the window, 2 to 16 datagrams (picoquic, aioquic).
+    /// A quarter of the window, 2 to 16 datagrams (aioquic).
     Quarter,
+    /// A quarter of the window, 2 to 16 datagrams; in slow start above 60 ms, at least 32 KiB and without a maximum. No
+    /// pacing below eight datagrams (picoquic: `picoquic_update_pacing_window`).
+    Picoquic,
     /// The bytes of 1 ms at the pacing rate, at least one datagram (msquic).
     Millisecond,
 }
@@ -47,8 +50,28 @@ impl PacingRules {
     pub fn pace(&self, window: u64, srtt: Duration, datagram: u64, slow_start: bool) -> Pace {
         let plain = window as f64 / srtt.as_nanos().max(1) as f64;
         let gain = if slow_start { self.slow_start_gain } else { self.gain };
+        if self.burst == Burst::Picoquic {
+            let is_long = slow_start && srtt > PICOQUIC_LONG_RTT;
+            return Pace { refill: self.refill, ..picoquic_pace(plain * gain, window, datagram, is_long) };
+        }
         Pace { rate: plain * gain, capacity: self.burst.bytes(plain, gain, window, datagram), refill: self.refill }
     }
+}
+
+/// Round-trip time above which picoquic's bursts are larger in slow start.
+const PICOQUIC_LONG_RTT: Duration = Duration::from_millis(60);
+/// Minimum size of these bursts in bytes.
+const PICOQUIC_LONG_BURST: u64 = 0x8000;
+
+/// Returns the pace of picoquic for a rate in bytes per nanosecond. Of its sizes in slow start, the bytes of 15 ms never
+/// exceed a quarter of the window above 60 ms.
+fn picoquic_pace(rate: f64, window: u64, datagram: u64, is_long: bool) -> Pace {
+    let (size, quarter) = (datagram as f64, window / 4);
+    if window < 8 * datagram {
+        return Pace { rate: size, capacity: window as f64, refill: false };
+    }
+    let capacity = if is_long { quarter.max(PICOQUIC_LONG_BURST) } else { quarter.min(16 * datagram) };
+    Pace { rate, capacity: capacity as f64, refill: false }
 }
 
 impl Burst {
@@ -59,7 +82,7 @@ impl Burst {
             Self::Datagrams(count) => size * f64::from(count),
             Self::Quinn => (rate * 2e6).clamp(10.0 * size, 256.0 * size),
             Self::QuinnNext => (rate * 1e7).min((rate * 2e6).max(10.0 * size)).clamp(size, 256.0 * size),
-            Self::Quarter => (window as f64 / 4.0).clamp(2.0 * size, 16.0 * size),
+            Self::Quarter | Self::Picoquic => (window as f64 / 4.0).clamp(2.0 * size, 16.0 * size),
             Self::Millisecond => (rate * gain * 1e6).max(size),
         }
     }
@@ -204,6 +227,18 @@ mod tests {
         // An earlier call finds space for one datagram.
         let now = start + Duration::from_micros(801);
         assert_eq!(bucket.departure(now, 1_200, &rules, 120_000, srtt), now);
+    }
+
+    #[test]
+    fn picoquics_bursts_are_large_in_slow_start_on_a_long_path() {
+        let rules = PacingRules { gain: 1.0, slow_start_gain: 1.25, burst: Burst::Picoquic, refill: false };
+        let pace = |window, ms, slow_start| rules.pace(window, Duration::from_millis(ms), 1_440, slow_start);
+        assert_eq!(pace(92_160, 600, true).capacity, 32_768.0);
+        assert_eq!(pace(1_000_000, 600, true).capacity, 250_000.0);
+        assert_eq!([pace(1_000_000, 60, true), pace(1_000_000, 600, false)].map(|pace| pace.capacity), [23_040.0; 2]);
+        // 1.25 · 92,160 B in 600 ms, and 11,000 B at once.
+        assert!((pace(92_160, 600, true).rate - 1.92e-4).abs() < 1e-9);
+        assert!(pace(11_000, 600, true).rate > 1_000.0);
     }
 
     #[test]

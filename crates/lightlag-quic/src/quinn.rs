@@ -2,6 +2,7 @@
 //! acknowledged packet, before the round-trip sample of its acknowledgement.
 
 use crate::pacing::seconds;
+use crate::picoquic::Report;
 use lightlag_control::congestion::{Ack, Allowance, Congestion, CongestionControl};
 use lightlag_core::{Duration, Instant};
 
@@ -30,6 +31,15 @@ pub(crate) trait PacketWindow: CongestionControl {
     /// Reacts to a loss or a mark of a packet that was sent at `sent`, with `in_flight` bytes still in flight. Returns
     /// false if the packet belongs to the last episode.
     fn congestion(&mut self, now: Instant, sent: Instant, persistent: bool, in_flight: u64) -> bool;
+
+    /// Notes the number of a packet that was found lost.
+    fn packet_lost(&mut self, _number: u32, _sent: Instant) {}
+
+    /// Handles an acknowledgement, or the losses that a timer found, as a whole. Returns true if the window was reduced;
+    /// `None` for a window that counts single packets, which learns from the other methods.
+    fn report(&mut self, _report: &Report) -> Option<bool> {
+        None
+    }
 }
 
 /// State of CUBIC.

@@ -159,7 +159,7 @@ fn picoquic(rfc: Config) -> Config {
         probes: ProbeRules { packets: 1, limited: true, ..rfc.probes },
         ack: AckRules { max_delay: Duration::from_millis(10), adapts: true, ..rfc.ack },
         window_rtt: Some(Duration::from_millis(100)),
-        pacing: Some(PacingRules { gain: 1.0, slow_start_gain: 1.25, burst: Burst::Quarter, refill: false }),
+        pacing: Some(PacingRules { gain: 1.0, slow_start_gain: 1.25, burst: Burst::Picoquic, refill: false }),
         flow: FlowRules {
             stream: 2 * MIB,
             connection: MIB,
@@ -167,6 +167,7 @@ fn picoquic(rfc: Config) -> Config {
             connection_tuning: Tuning::Picoquic,
             ..rfc.flow
         },
+        details: Details::picoquic(),
         ..rfc
     }
 }

@@ -40,7 +40,7 @@ use super::path_model::{Aggregation, Rounds, Shallow};
 use super::registry::Algorithm;
 use super::{
     Ack, Allowance, Cause, Congestion, CongestionControl, ConnectionStart, Departures, Internals, Lost, Needs, Phase,
-    Sent, Transmissions,
+    Sent, Startup, Transmissions,
 };
 use bandwidth::Bandwidth;
 use lightlag_core::{Duration, Instant, RandomStream, Rate, Unit, settings, words};
@@ -114,6 +114,8 @@ pub struct Bbr {
     full: f64,
     full_rounds: u8,
     filled: bool,
+    /// Whether the caller replaces STARTUP.
+    is_held: bool,
     /// Start of the current gain of PROBE_BW.
     phase_at: Instant,
     /// Time when PROBE_RTT may end (set once the flight is small enough), and whether a round has passed since it was
@@ -171,6 +173,7 @@ impl Bbr {
             full: 0.0,
             full_rounds: 0,
             filled: false,
+            is_held: false,
             phase_at: Instant::ZERO,
             probe_rtt_until: None,
             probe_rtt_round: false,
@@ -306,6 +309,26 @@ impl CongestionControl for Bbr {
 
     fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
         Some(self)
+    }
+
+    fn startup(&mut self) -> Option<&mut dyn Startup> {
+        Some(self)
+    }
+}
+
+impl Startup for Bbr {
+    fn hold_startup(&mut self) {
+        self.is_held = true;
+    }
+
+    fn release_startup(&mut self) {
+        self.is_held = false;
+    }
+
+    fn end_startup(&mut self, window: u64) {
+        (self.is_held, self.filled) = (false, true);
+        (self.full, self.full_rounds) = (self.bandwidth.max(), 3);
+        self.window = window as f64;
     }
 }
 

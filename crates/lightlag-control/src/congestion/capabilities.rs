@@ -64,6 +64,22 @@ pub trait Diagnosis {
     }
 }
 
+/// Lets the caller replace the start-up phase of a model of the path.
+pub trait Startup {
+    /// Keeps the model in its start-up phase, whatever it measures. The caller ignores its window and rate.
+    fn hold_startup(&mut self);
+
+    /// Ends [`Self::hold_startup`]; the start-up phase continues.
+    fn release_startup(&mut self);
+
+    /// Ends a held start-up phase with this window in bytes: the path is full, and the queue has to be drained.
+    fn end_startup(&mut self, window: u64);
+
+    /// Makes the intervals between probes grow with a round-trip time above `threshold`, as picoquic does. A model
+    /// without such a rule ignores the call.
+    fn adapt_to_long_rtt(&mut self, _threshold: Duration) {}
+}
+
 /// Lets an agent outside the run set the window and the rate between two events.
 pub trait Steering {
     /// Sets the maximum bytes in flight and the pacing rate. With no pacing rate, departures follow the ACK clock.

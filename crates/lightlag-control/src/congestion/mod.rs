@@ -54,7 +54,8 @@ pub mod yeah;
 
 pub use about::{Deviation, Provenance, Signal};
 pub use capabilities::{
-    AckReport, Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Sent, Steering, Transmissions,
+    AckReport, Departures, Diagnosis, LEAST_BURST, Lost, LowPriority, Probing, Release, Sent, Startup, Steering,
+    Transmissions,
 };
 pub use internals::{Internals, PathState};
 pub use registry::{AlgorithmInfo, Choice, Parameter, UnknownAlgorithm, build, canonical, catalog, names, register};
@@ -384,6 +385,11 @@ pub trait CongestionControl: Allowance + Send {
 
     /// Gives access to its external control. An algorithm that is steered by the caller of the run returns itself.
     fn steering(&mut self) -> Option<&mut dyn Steering> {
+        None
+    }
+
+    /// Gives access to its start-up phase. A model of the path whose start-up phase can be replaced returns itself.
+    fn startup(&mut self) -> Option<&mut dyn Startup> {
         None
     }
 

@@ -99,6 +99,9 @@ impl Connection {
             Permit::Pacing => has_data && self.streams.sendable(unused) + self.control.datagram() <= unused,
             Permit::Granted | Permit::Unknown => true,
         };
+        if self.control.is_limited {
+            self.control.limited_at = now;
+        }
         let repairing = self.control.phase() == lightlag_control::congestion::Phase::Recovery;
         let limit = match limit {
             _ if self.pto_count > 0 => Limit::Timeout,

@@ -1,16 +1,17 @@
-//! Windows that count single packets, of quinn and aioquic.
+//! Windows of quinn and aioquic, which count single packets, and of picoquic, which handle whole acknowledgements.
 
 use super::{Control, Delivered};
 use crate::aioquic::AioquicWindow;
 use crate::config::Config;
 use crate::details::Windows;
+use crate::picoquic::{PicoquicWindow, Report};
 use crate::quinn::{PacketWindow, QuinnWindow};
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
 use lightlag_control::congestion::{Cause, Choice, Phase};
 use lightlag_core::Instant;
 
-/// Returns the window of quinn or aioquic, if the profile has one and the algorithm has no parameters of its own.
+/// Returns the window of quinn, aioquic or picoquic, if the profile has one and the algorithm has no parameters of its own.
 pub(super) fn packet_window(config: &Config, bytes: u64, datagram: u64) -> Option<Box<dyn PacketWindow>> {
     let choice = &config.congestion;
     let is_own = *choice == config.profile.config().congestion;
@@ -23,6 +24,7 @@ pub(super) fn packet_window(config: &Config, bytes: u64, datagram: u64) -> Optio
         Windows::Product => None,
         Windows::Quinn => Some(Box::new(QuinnWindow::new(is_cubic, bytes, datagram))),
         Windows::Aioquic => Some(Box::new(AioquicWindow::new(is_cubic, bytes, datagram))),
+        Windows::Picoquic => Some(Box::new(PicoquicWindow::new(is_cubic, bytes, datagram))),
     }
 }
 
@@ -66,9 +68,21 @@ impl Control {
     }
 
     /// Reacts to losses and marks with a window that has counted the packets.
-    pub(super) fn acknowledged_by_packets(&mut self, now: Instant, delivered: &Delivered, ended: bool) {
+    pub(super) fn acknowledged_by_packets(&mut self, now: Instant, delivered: &Delivered, ended: bool, rtt: &Rtt) {
         if ended {
             self.phase = Phase::Open;
+        }
+        let report = Report {
+            acked: delivered.bytes,
+            sent: delivered.largest_sent,
+            rtt: delivered.rtt,
+            is_marked: delivered.marked > 0,
+            is_persistent: delivered.persistent,
+            is_blocked: !self.permits(delivered.prior_inflight) && self.departure <= now,
+            ..self.report_of_losses(now, rtt)
+        };
+        if self.takes_report(&report) {
+            return self.copy_window();
         }
         if let (Some(packets), Some(rtt)) = (&mut self.packets, delivered.rtt) {
             packets.sampled(now.as_secs_f64(), rtt.as_secs_f64());
@@ -81,6 +95,32 @@ impl Control {
             self.react(now, delivered.largest_sent, Cause::Mark, false, inflight);
         }
         self.copy_window();
+    }
+
+    /// Returns a report without an acknowledgement.
+    pub(super) fn report_of_losses(&self, now: Instant, rtt: &Rtt) -> Report {
+        Report {
+            now,
+            acked: 0,
+            sent: Instant::ZERO,
+            rtt: None,
+            srtt: rtt.smoothed(),
+            min_rtt: rtt.min(),
+            is_marked: false,
+            is_persistent: false,
+            is_blocked: false,
+            limited: self.limited_at,
+        }
+    }
+
+    /// Passes a report to a window that handles whole reports. Returns false if there is none.
+    pub(super) fn takes_report(&mut self, report: &Report) -> bool {
+        let Some(is_reduced) = self.packets.as_mut().and_then(|packets| packets.report(report)) else { return false };
+        if is_reduced {
+            (self.recovery_start, self.phase) = (Some(report.now), Phase::Recovery);
+            self.episodes += 1;
+        }
+        true
     }
 
     /// Reports a loss or a mark of a packet sent at `sent` to a window that counts packets.

@@ -7,7 +7,7 @@ import random
 import statistics
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from lightlag_papers.validation.quic.tolerances import EQUAL
 
 __all__ = ["Equally", "Pair", "Route", "Setup", "Tested", "pairs", "setup"]
 
+TRANSPORTS = ("quic", "tcp")
+
 
 @dataclass(frozen=True)
 class Route:
@@ -29,13 +31,21 @@ class Route:
     loss: float
 
 
+Cell = tuple["Route", str]
+"""A path and a congestion control."""
+
+
 @dataclass(frozen=True)
 class Equally:
-    """Settings of QUIC, of TCP or of both that are changed to test a suspected cause."""
+    """Settings of QUIC, of TCP or of both that make a constant equal, or that are changed to test a suspected cause.
+
+    `cubic` is the congestion control of both where it is CUBIC.
+    """
 
     name: str
-    quic: dict[str, Any]
-    tcp: dict[str, Any]
+    quic: dict[str, Any] = field(default_factory=dict)
+    tcp: dict[str, Any] = field(default_factory=dict)
+    cubic: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -48,27 +58,41 @@ class Tested:
 
 @dataclass(frozen=True)
 class Setup:
-    """Constants of both transports, and the paths."""
+    """Constants of both transports, and the paths.
+
+    Attributes
+    ----------
+    seeds, max_seeds, error
+        Smallest and largest number of seeds, and the standard error of a ratio at which no seeds are added.
+    equal
+        Settings that differ by default and are made equal.
+    changes
+        Settings that test a suspected cause.
+    """
 
     length: str
     congestion: tuple[str, ...]
     initial_window: int
     buffer: str
     seeds: int
+    max_seeds: int
+    error: float
     datagram: str
+    equal: tuple[Equally, ...]
     changes: tuple[Equally, ...]
     paths: tuple[Route, ...]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Mean goodputs of QUIC and TCP over a path, with the standard error of their ratio."""
+    """Mean goodputs of QUIC and TCP over a path, with the standard error of their ratio and the number of seeds."""
 
     path: Route
     congestion: str
     quic_mbps: float
     tcp_mbps: float
     error: float
+    seeds: int = 1
     tests: tuple[Tested, ...] = ()
 
     @property
@@ -89,7 +113,8 @@ class Pair:
         return (
             path
             | own
-            | {"ratio": self.ratio, "standard_error": self.error, "verdict": self.verdict.value, "changes": tests}
+            | {"ratio": self.ratio, "standard_error": self.error, "seeds": self.seeds}
+            | {"verdict": self.verdict.value, "changes": tests}
         )
 
 
@@ -101,10 +126,9 @@ def setup(path: Path = FOLDER / "equal.toml") -> Setup:
         for entry in content["paths"]
         for rtt_ms, loss in zip(entry["rtt_ms"], entry["loss"], strict=True)
     )
-    keys = ("length", "congestion", "initial_window", "buffer", "seeds", "datagram")
-    length, congestion, window, buffer, seeds, datagram = (content[key] for key in keys)
-    changes = tuple(Equally(one["name"], one.get("quic", {}), one.get("tcp", {})) for one in content["changes"])
-    return Setup(length, tuple(congestion), window, buffer, seeds, datagram, changes, paths)
+    keys = ("length", "initial_window", "buffer", "seeds", "max_seeds", "error", "datagram")
+    lists = {key: tuple(Equally(**one) for one in content[key]) for key in ("equal", "changes")}
+    return Setup(congestion=tuple(content["congestion"]), paths=paths, **{key: content[key] for key in keys}, **lists)
 
 
 def losses(constants: Setup, path: Route, seed: int) -> list[int]:
@@ -132,7 +156,9 @@ def scenario(constants: Setup, path: Route, congestion: str, transport: str, see
         flow["quic"] = {"datagram": constants.datagram, "initial_window": window, "pacing": False, **credit}
     else:
         sizes = {"receive_buffer": buffer, "send_buffer": buffer}
-        flow["tcp"] = {"profile": "rfc", "mss": "1448 B", "initial_window": window, "pacing": False, **sizes}
+        flow["tcp"] = {"profile": "rfc", "initial_window": window, "pacing": False, **sizes}
+    for one in constants.equal:
+        change(flow, one)
     return {
         "name": "equal",
         "duration": constants.length,
@@ -150,6 +176,14 @@ def scenario(constants: Setup, path: Route, congestion: str, transport: str, see
     }
 
 
+def change(flow: dict[str, Any], settings: Equally) -> None:
+    """Changes the settings of a flow."""
+    transport = flow["transport"]
+    flow[transport] |= settings.quic if transport == "quic" else settings.tcp
+    if settings.cubic and flow["congestion"] == "cubic":
+        flow["congestion"] = settings.cubic
+
+
 def goodput(result: ll.Result) -> Values:
     """Returns the goodput in Mbit/s."""
     return {"value": result.summary["flows"][0]["goodput_bps"] / 1e6}
@@ -158,32 +192,41 @@ def goodput(result: ll.Result) -> Values:
 def pairs(work: Work, constants: Setup) -> list[Pair]:
     """Runs all paths with both transports, and the changes where they differ."""
     cells = [(path, congestion) for congestion in constants.congestion for path in constants.paths]
-    first = _run(work, "equal constants", constants, cells, Equally("", {}, {}))
+    first = _run(work, "equal constants", constants, cells, Equally(""))
     places = [at for at, pair in enumerate(first) if pair.verdict is Verdict.DIFFERS]
     tests: dict[int, list[Tested]] = {at: [] for at in places}
-    for change in constants.changes:
-        found = _run(work, f"equal constants, {change.name}", constants, [cells[at] for at in places], change)
+    for one in constants.changes:
+        found = _run(work, f"equal constants, {one.name}", constants, [cells[at] for at in places], one)
         for at, pair in zip(places, found, strict=True):
-            tests[at].append(Tested(change.name, pair.ratio))
+            tests[at].append(Tested(one.name, pair.ratio))
     return [replace(pair, tests=tuple(tests.get(at, ()))) for at, pair in enumerate(first)]
 
 
-def _run(work: Work, said: str, constants: Setup, cells: Sequence[tuple[Route, str]], change: Equally) -> list[Pair]:
-    """Returns the pairs of cells with a change."""
-    tasks = []
-    for path, congestion in cells:
-        for transport, keys in (("quic", change.quic), ("tcp", change.tcp)):
-            for seed in _seeds(constants, path):
-                content = scenario(constants, path, congestion, transport, seed)
-                content["flows"][0][transport] |= keys
-                tasks.append(Task(content, seed, goodput))
-    found = iter(work.run(said, tasks))
-    result = []
-    for path, congestion in cells:
-        quic, tcp = ([next(found)["value"] for _ in _seeds(constants, path)] for _ in range(2))
-        means = statistics.fmean(quic), statistics.fmean(tcp)
-        result.append(Pair(path, congestion, *means, _error(quic, tcp)))
-    return result
+def _run(work: Work, said: str, constants: Setup, cells: Sequence[Cell], settings: Equally) -> list[Pair]:
+    """Returns the pairs of cells with changed settings. Cells with a large error get twice as many seeds."""
+    goodputs: list[tuple[list[float], list[float]]] = [([], []) for _ in cells]
+    wanted = {at: constants.seeds if path.loss else 1 for at, (path, _) in enumerate(cells)}
+    while wanted:
+        tasks = []
+        for at, count in wanted.items():
+            for transport, known in zip(TRANSPORTS, goodputs[at], strict=True):
+                for seed in range(len(known) + 1, count + 1):
+                    content = scenario(constants, *cells[at], transport, seed)
+                    change(content["flows"][0], settings)
+                    tasks.append(Task(content, seed, goodput))
+        found = iter(work.run(said, tasks))
+        for at, count in wanted.items():
+            for known in goodputs[at]:
+                known += [next(found)["value"] for _ in range(len(known), count)]
+        wanted = {
+            at: min(2 * count, constants.max_seeds)
+            for at, count in wanted.items()
+            if count < constants.max_seeds and _error(*goodputs[at]) > constants.error
+        }
+    return [
+        Pair(path, congestion, statistics.fmean(quic), statistics.fmean(tcp), _error(quic, tcp), len(quic))
+        for (path, congestion), (quic, tcp) in zip(cells, goodputs, strict=True)
+    ]
 
 
 def _error(quic: Sequence[float], tcp: Sequence[float]) -> float:
@@ -193,7 +236,3 @@ def _error(quic: Sequence[float], tcp: Sequence[float]) -> float:
     ratio = sum(quic) / sum(tcp)
     rest = [one - ratio * other for one, other in zip(quic, tcp, strict=True)]
     return float(statistics.stdev(rest) / statistics.fmean(tcp) / math.sqrt(len(rest)))
-
-
-def _seeds(constants: Setup, path: Route) -> range:
-    return range(1, 1 + (constants.seeds if path.loss else 1))

@@ -15,7 +15,7 @@ from lightlag_papers.validation.quic.tolerances import EQUAL, PRINTED
 
 if TYPE_CHECKING:
     from lightlag_papers.validation.quic.cards import Card
-    from lightlag_papers.validation.quic.equal import Pair
+    from lightlag_papers.validation.quic.equal import Equally, Pair
     from lightlag_papers.validation.quic.rows import Row
 
 __all__ = ["COMMAND", "quic_page"]
@@ -31,14 +31,17 @@ quinn and aioquic are our own measurements of their code in virtual time.
 """
 
 EQUAL_ABOUT = f"""\
-Both transports have the same congestion control, initial window, packet size of 1500 B and lost packets, no pacing, and
-large buffers and credit, for 60 s. Cells: loss, and mean goodput of QUIC divided by TCP's; they agree within
-{EQUAL:.0%}. The headers of QUIC are 0.7 % larger.
+Endless transfers of 60 s. Both transports have the same congestion control, initial window, losses of the same data
+packets, no pacing, and large buffers and credit. Cells: loss, and mean goodput of QUIC divided by TCP's, with its
+standard error; they agree within {EQUAL:.0%}. The headers of QUIC are 0.7 % larger. Settings that differ by default are
+equal:
 """
 
 
-def quic_page(cards: Sequence[Card], rows: Sequence[Row], pairs: Sequence[Pair]) -> Page:
-    """Returns the page with all rows, good and bad ones alike."""
+def quic_page(
+    cards: Sequence[Card], rows: Sequence[Row], pairs: Sequence[Pair], settings: Sequence[Equally] = ()
+) -> Page:
+    """Returns the page with all rows, good and bad ones alike. `settings` are those that both transports share."""
     parts = [INTRODUCTION, "## Cards\n", markdown_table(CARDS, _cards(cards, rows))]
     wide = [card for card in cards if _repeats(card)]
     for card in wide:
@@ -48,7 +51,8 @@ def quic_page(cards: Sequence[Card], rows: Sequence[Row], pairs: Sequence[Pair])
     if deviations := [f"- **{card.name}**: {card.deviation}" for card in cards if _differs(card, rows)]:
         parts += ["## Deviations\n", "\n".join(deviations), ""]
     if pairs:
-        parts += ["## Equal constants\n", EQUAL_ABOUT, _equal(pairs), _causes(pairs)]
+        shared = "\n".join(f"- {one.name}" for one in settings)
+        parts += ["## Equal constants\n", EQUAL_ABOUT, f"{shared}\n", _equal(pairs), _causes(pairs)]
     return Page("QUIC", _result(rows), COMMAND, "\n".join(parts), _about(rows, pairs))
 
 
@@ -161,17 +165,25 @@ def _equal(pairs: Sequence[Pair]) -> str:
 
 
 def _causes(pairs: Sequence[Pair]) -> str:
-    """Returns the number of cells that differ, and how many of them agree with each change."""
+    """Returns the number of seeds, and the cells that differ with their ratios with one change."""
+    random = [pair for pair in pairs if pair.path.loss]
+    seeds, error = [pair.seeds for pair in random], max((pair.error for pair in random), default=0.0)
+    said = f"Paths with losses have {min(seeds, default=0)} to {max(seeds, default=0)} seeds; the largest standard "
+    said += f"error is {error:.4f}."
     differ = [pair for pair in pairs if pair.verdict is Verdict.DIFFERS]
     if not differ:
-        return ""
+        return f"{said}\n"
+    said += f" {len(differ)} cells differ; with one change, their ratios are:\n"
     names = [test.change for test in differ[0].tests]
-    found = []
-    for at, name in enumerate(names):
-        near = sum(abs(pair.tests[at].ratio - 1) <= EQUAL for pair in differ)
-        found.append(f"{near} with {name}")
-    ratios = [pair.ratio for pair in differ]
-    return (
-        f"{len(differ)} cells differ, with ratios from {min(ratios):.2f} to {max(ratios):.2f}. "
-        f"With one change, of these {len(differ)} agree: {', '.join(found)}.\n"
+    lines = [("as above", *(f"{pair.ratio:.3f}" for pair in differ))]
+    lines += [(name, *(_near(pair.tests[at].ratio) for pair in differ)) for at, name in enumerate(names)]
+    cells = (
+        f"{pair.congestion}, {pair.path.rate_mbps:g} Mbit/s, {pair.path.rtt_ms:g} ms, {100 * pair.path.loss:g} %"
+        for pair in differ
     )
+    return f"{said}\n{markdown_table(('change', *cells), lines)}"
+
+
+def _near(ratio: float) -> str:
+    """Returns a ratio, bold unless it is near 1."""
+    return f"{ratio:.3f}" if abs(ratio - 1) <= EQUAL else f"**{ratio:.3f}**"

@@ -72,7 +72,7 @@ impl Bbr {
     }
 
     pub(super) fn check_full(&mut self, limited: bool) {
-        if self.filled || !self.rounds.started || limited {
+        if self.filled || self.is_held || !self.rounds.started || limited {
             return;
         }
         if self.bandwidth.max() >= 1.25 * self.full {

@@ -31,7 +31,7 @@ use super::path_model::{Aggregation, MaxFilter, Rounds, Shallow};
 use super::registry::Algorithm;
 use super::{
     Ack, Allowance, Cause, Congestion, CongestionControl, ConnectionStart, Departures, Internals, Lost, Needs, Phase,
-    RateSample, Sent, Transmissions,
+    RateSample, Sent, Startup, Transmissions,
 };
 use lightlag_core::{Duration, Instant, RandomStream, Rate, Unit, settings};
 use loss::Undo;
@@ -40,6 +40,7 @@ use states::{AckPhase, State};
 mod control;
 mod loss;
 mod model;
+mod startup;
 mod states;
 
 /// 4 ln 2: the smallest gain that doubles the rate each round.
@@ -113,6 +114,10 @@ pub struct Bbr3 {
     full_bw_count: u8,
     full_bw_now: bool,
     full_bw_reached: bool,
+    /// Whether the caller replaces Startup.
+    is_held: bool,
+    /// Round-trip time above which the intervals between probes grow with it; the maximum for none.
+    long_rtt: Duration,
 
     drain_start_round: u64,
     ack_phase: AckPhase,
@@ -188,6 +193,8 @@ impl Bbr3 {
             full_bw_count: 0,
             full_bw_now: false,
             full_bw_reached: false,
+            is_held: false,
+            long_rtt: Duration::MAX,
             drain_start_round: 0,
             ack_phase: AckPhase::Init,
             is_bw_probe_sample: false,
@@ -335,6 +342,10 @@ impl CongestionControl for Bbr3 {
     }
 
     fn transmissions(&mut self) -> Option<&mut dyn Transmissions> {
+        Some(self)
+    }
+
+    fn startup(&mut self) -> Option<&mut dyn Startup> {
         Some(self)
     }
 }

@@ -85,7 +85,7 @@ impl Bbr3 {
     /// Detects a full path: three rounds in which the rate grew by less than a quarter (CheckFullBWReached). An ACK
     /// without a valid sample does not count.
     pub(super) fn check_full_bw_reached(&mut self, rate: f64, limited: bool) {
-        if self.full_bw_now || !self.rounds.started || limited || rate == 0.0 {
+        if self.is_held || self.full_bw_now || !self.rounds.started || limited || rate == 0.0 {
             return;
         }
         if rate >= 1.25 * self.full_bw {
@@ -102,12 +102,14 @@ impl Bbr3 {
     /// measurement, so the minimum never expires.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
         let probes = !self.config.probe_rtt.is_zero();
-        self.probe_rtt_expired = probes && ack.now > self.probe_rtt_min_at + self.config.probe_rtt_interval;
-        if let Some(rtt) = ack.rtt
-            && (rtt < self.probe_rtt_min_delay || self.probe_rtt_expired)
-        {
-            self.probe_rtt_min_delay = rtt;
-            self.probe_rtt_min_at = ack.now;
+        self.probe_rtt_expired = probes && ack.now > self.probe_rtt_min_at + self.rtt_lifetime();
+        if let Some(rtt) = ack.rtt {
+            if rtt < self.probe_rtt_min_delay || self.probe_rtt_expired {
+                self.probe_rtt_min_delay = rtt;
+                self.probe_rtt_min_at = ack.now;
+            } else {
+                self.confirm_min_rtt(ack, rtt);
+            }
         }
         let expired = probes && ack.now > self.min_rtt_at + self.config.rtt_window;
         if self.probe_rtt_min_delay < self.min_rtt || expired {

@@ -4,7 +4,6 @@ use super::{
     Ack, Bbr3, DEFAULT_WINDOW_GAIN, DRAIN_PACING_GAIN, PROBE_RTT_WINDOW_GAIN, RateSample, STARTUP_PACING_GAIN,
 };
 use crate::congestion::PathState;
-use lightlag_core::Duration;
 
 /// Maximum number of rounds between two probes; the bound gives Reno flows their share.
 const MOST_ROUNDS: f64 = 63.0;
@@ -89,6 +88,9 @@ impl Bbr3 {
 
     /// Ends Startup if the path is full (CheckStartupDone).
     pub(super) fn check_startup_done(&mut self) {
+        if self.is_held {
+            return;
+        }
         if self.startup_lost_too_much {
             self.startup_lost_too_much = false;
             self.end_startup_for_loss();
@@ -114,7 +116,8 @@ impl Bbr3 {
         self.probe_up_acked_per_inc = f64::INFINITY;
         // PickProbeWait.
         self.rounds_since_probe_up = self.random.bits() & 1;
-        self.bw_probe_wait = Duration::from_secs_f64(2.0 + self.random.uniform());
+        let random = self.random.uniform();
+        self.bw_probe_wait = self.probe_wait(random);
         self.cycle_at = self.now;
         self.ack_phase = AckPhase::ProbeStopping;
         self.rounds.restart(self.delivered);

@@ -1,0 +1,121 @@
+use super::*;
+
+const RTT: Duration = Duration::from_millis(600);
+const DATAGRAM: u64 = 1_440;
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+/// Returns an acknowledgement at `ms` of bytes that were sent 600 ms before.
+fn ack(ms: u64, acked: u64) -> Report {
+    Report {
+        now: at(ms),
+        acked,
+        sent: at(ms - 600),
+        rtt: Some(RTT),
+        srtt: RTT,
+        min_rtt: RTT,
+        is_marked: false,
+        is_persistent: false,
+        is_blocked: true,
+        limited: Instant::ZERO,
+    }
+}
+
+fn window(is_cubic: bool, bytes: u64) -> PicoquicWindow {
+    PicoquicWindow::new(is_cubic, bytes, DATAGRAM)
+}
+
+#[test]
+fn newreno_scales_its_initial_window_and_cubic_does_not() {
+    for (is_cubic, bytes) in [(false, 92_160), (true, 15_360)] {
+        let mut window = window(is_cubic, 15_360);
+        // The handshake: sent at the time when the sender had nothing else to send.
+        window.report(&ack(600, 1_200));
+        assert_eq!(window.window, bytes);
+    }
+}
+
+#[test]
+fn slow_start_jumps_to_half_of_the_bandwidth_delay_product() {
+    for is_cubic in [false, true] {
+        let mut window = window(is_cubic, 15_360);
+        // 62,500 B in 2 ms are 31.25 MB/s, or 250 Mbit/s. Half of 18.75 MB is 9.375 MB; the bytes are added to it.
+        window.report(&ack(1_200, 14_400));
+        window.report(&ack(1_202, 62_500));
+        assert_eq!(window.window, 9_375_000 + 62_500);
+        // A sender without data does not grow, but the estimate counts: 93,750 B in 2 ms.
+        window.report(&Report { limited: at(605), ..ack(1_204, 93_750) });
+        assert_eq!(window.window, 14_062_500);
+    }
+    // CUBIC grows only while the window limits it.
+    for (is_cubic, growth) in [(false, 1_000), (true, 0)] {
+        let mut window = window(is_cubic, 100_000);
+        window.report(&Report { is_blocked: false, ..ack(1_200, 1_000) });
+        assert_eq!(window.window, 100_000 + growth);
+    }
+}
+
+#[test]
+fn newreno_halves_the_window_for_each_loss_after_the_last_reduction() {
+    let mut window = window(false, 144_000);
+    window.packet_lost(10, at(500));
+    window.packet_lost(12, at(501));
+    assert_eq!(window.report(&ack(1_200, 0)), Some(true));
+    assert_eq!((window.window, window.ssthresh), (72_000, 72_000));
+    // Packets sent before the reduction belong to it; one that was sent with it does not.
+    window.packet_lost(20, at(1_199));
+    assert_eq!(window.report(&ack(1_300, 0)), Some(false));
+    // 14,400 B · 1440 B / 72,000 B = 288 B, the same again, and a rest that is kept: 720 · 1440/72,576 = 14.3.
+    for (acked, bytes) in [(14_400, 72_288), (14_400, 72_574), (720, 72_589)] {
+        window.report(&ack(1_400, acked));
+        assert_eq!(window.window, bytes);
+    }
+    window.packet_lost(30, at(1_200));
+    assert_eq!(window.report(&ack(1_800, 0)), Some(true));
+    assert_eq!(window.window, 36_294);
+    assert_eq!(window.report(&Report { is_persistent: true, ..ack(2_500, 0) }), Some(true));
+    assert_eq!((window.window, window.ssthresh), (MIN_WINDOW, 18_147));
+}
+
+#[test]
+fn cubic_reacts_to_three_losses_in_a_row_but_not_to_one_in_64_packets() {
+    let mut window = window(true, 1_440_000);
+    for count in 1..200 {
+        window.packet_lost(64 * count, at(10 * u64::from(count)));
+        assert_eq!(window.report(&ack(600 + 10 * u64::from(count), 0)), Some(false));
+    }
+    let last = 64 * 199;
+    window.packet_lost(last + 1, at(2_000));
+    assert_eq!(window.report(&ack(2_600, 0)), Some(false));
+    window.packet_lost(last + 2, at(2_000));
+    assert_eq!(window.report(&ack(2_600, 0)), Some(true));
+    // 1000 datagrams: w_max = 875 by fast convergence, and 7/8 of it remain: 765.6 datagrams.
+    assert_eq!((window.window, window.ssthresh), (1_102_500, 1_102_500));
+    // K = ∛(875 · 1/8/0.4) = 6.49 s: then the curve is at 875 datagrams.
+    window.report(&ack(2_600 + 6_490, 1_440));
+    assert!(window.window.abs_diff(1_260_000) < 1_440, "{}", window.window);
+}
+
+#[test]
+fn cubic_continues_at_the_plateau_when_the_delay_rises() {
+    let mut window = window(true, 1_440_000);
+    (1..=7).for_each(|index| drop(window.report(&Report { is_blocked: false, ..ack(5_000 + 2 * index, 10) })));
+    let slow = |ms| Report { rtt: Some(RTT * 2), is_blocked: false, ..ack(ms, 10) };
+    (1..=12).for_each(|index| drop(window.report(&slow(6_000 + 2 * index))));
+    assert_eq!((window.window, window.ssthresh), (1_440_000, u64::MAX));
+    window.report(&slow(6_026));
+    // A sixth is the window of a path of 100 ms; half of the difference remains: 1,440,000 - 600,000 = 840,000. The
+    // reduction to 7/8 sets only the threshold, because the curve continues at its plateau.
+    assert_eq!(window.ssthresh, 735_000);
+    assert!(window.window.abs_diff(840_000) <= 1_440, "{}", window.window);
+}
+
+#[test]
+fn newreno_ends_slow_start_at_its_window_when_the_delay_rises() {
+    let mut window = window(false, 1_440_000);
+    (1..=7).for_each(|index| drop(window.report(&ack(5_000 + 2 * index, 0))));
+    (1..=13).for_each(|index| drop(window.report(&Report { rtt: Some(RTT * 2), ..ack(6_000 + 2 * index, 0) })));
+    assert_eq!((window.window, window.ssthresh, window.is_slow_start), (1_440_000, 1_440_000, false));
+}
