@@ -51,7 +51,7 @@ pub(crate) struct Report {
 /// Returns the initial window on a path: larger in proportion to a round-trip time above 100 ms, at most 6.1 times.
 pub(crate) fn long_window(initial: u64, min_rtt: Duration) -> u64 {
     let rtt = min_rtt.min(SATELLITE_RTT).max(RENO_RTT);
-    (initial as f64 * (rtt.as_secs_f64() / RENO_RTT.as_secs_f64())) as u64
+    (initial as f64 * rtt.as_nanos() as f64 / RENO_RTT.as_nanos() as f64) as u64
 }
 
 /// Returns the time between two packets in slow start, as the pacer counts it: 1.25 windows per round-trip time, and no

@@ -23,8 +23,9 @@ fn ack(ms: u64, acked: u64) -> Report {
     }
 }
 
-fn window(is_cubic: bool, bytes: u64) -> PicoquicWindow {
-    PicoquicWindow::new(is_cubic, bytes, DATAGRAM)
+/// Returns a window in slow start that has grown to `window` bytes.
+fn window(is_cubic: bool, window: u64) -> PicoquicWindow {
+    PicoquicWindow { window, ..PicoquicWindow::new(is_cubic, 15_360, DATAGRAM) }
 }
 
 #[test]
