@@ -435,7 +435,7 @@ impl Control {
             self.acked = self.acked.max(self.sent - u64::from(ahead));
         }
         if self.asks_pacer {
-            self.paces(now, self.datagram, rtt);
+            self.departure = self.next_departure(now, rtt);
         }
         let rate = match &mut self.rates {
             Some(rates) => rates.finish(delivered.first_serial, rtt.min()),

@@ -39,13 +39,71 @@ fn picoquic_acknowledges_a_quarter_of_the_window() {
 
 #[test]
 fn picoquic_scales_the_initial_window_with_the_round_trip_time() {
-    for (delay, factor) in [(40, 1.0), (150, 3.0), (300, 6.0), (600, 6.1)] {
-        let mut path = Path::new(Profile::Picoquic.config(), delay);
+    // NewReno from 100 ms on, BBR in its slow start on paths above 250 ms; CUBIC does not.
+    for (congestion, delay, factor) in [
+        ("newreno", 40, 1.0),
+        ("newreno", 150, 3.0),
+        ("newreno", 300, 6.0),
+        ("newreno", 600, 6.1),
+        ("bbr3", 300, 6.0),
+        ("cubic", 300, 1.0),
+    ] {
+        let config = Config { congestion: Choice::named(congestion), ..Profile::Picoquic.config() };
+        let mut path = Path::new(config, delay);
         path.open();
         path.run_until(at(2 * delay + 1));
         let window = path.ends[CLIENT].window() as f64;
-        assert!((window / 15_360.0 - factor).abs() < 0.01, "{delay}: {window}");
+        assert!((window / 15_360.0 - factor).abs() < 0.01, "{congestion}, {delay}: {window}");
     }
+}
+
+/// Returns an endless upload at 250 Mbit/s and 600 ms, with the windows in units of the bandwidth-delay product after
+/// each of eight round trips.
+fn windows_of_long_path(congestion: &str, profile: Profile) -> Vec<f64> {
+    let config = Config { congestion: Choice::named(congestion), ..profile.config() };
+    let mut path = Path::new(config, 300).with_rates(250.0, 250.0);
+    path.logs = false;
+    path.links[CLIENT].max_queue = ms(600);
+    path.ends[CLIENT].write(u64::MAX);
+    path.open();
+    (1..=8)
+        .map(|round| {
+            path.run_until(at(600 * round + 60));
+            path.ends[CLIENT].window() as f64 / 18.75e6
+        })
+        .collect()
+}
+
+#[test]
+fn picoquic_reaches_half_of_a_long_path_in_a_few_round_trips() {
+    for congestion in ["newreno", "cubic", "bbr3", "bbr"] {
+        let windows = windows_of_long_path(congestion, Profile::Picoquic);
+        // The first window needs a round trip, and gives a bandwidth above a tenth; the bursts of the second one give
+        // the rest.
+        assert!(windows[0] < 0.01 && windows[4] >= 0.45, "{congestion}: {windows:?}");
+        let plain = windows_of_long_path(congestion, Profile::Rfc9002);
+        assert!(plain[4] < 0.2, "{congestion}: {plain:?}");
+    }
+}
+
+#[test]
+fn picoquics_cubic_ignores_one_lost_packet_in_64() {
+    let lossy = |profile: Profile| {
+        let mut count = 0;
+        let config = Config { congestion: Choice::named("cubic"), ..profile.config() };
+        let mut path = Path::new(config, 50).with_rates(20.0, 20.0).with_rule(move |logged| {
+            let has_data = logged.from == SERVER && logged.size > 1_000;
+            count += u32::from(has_data);
+            if has_data && count % 64 == 0 { Fate::Drop } else { Fate::Deliver }
+        });
+        path.links[SERVER].max_queue = ms(1_000);
+        let end = path.download(4_000_000, at(60_000)).expect("a download");
+        (end.as_secs_f64(), path.ends[SERVER].statistics().recoveries)
+    };
+    let (time, recoveries) = lossy(Profile::Picoquic);
+    assert!(recoveries <= 1 && time < 3.0, "{recoveries} in {time} s");
+    let (plain_time, plain_recoveries) = lossy(Profile::Rfc9002);
+    assert!(plain_recoveries > 10 && plain_time > 2.0 * time, "{plain_recoveries} in {plain_time} s");
 }
 
 #[test]

@@ -97,6 +97,14 @@ impl Control {
         self.copy_window();
     }
 
+    /// Returns the time when pacing permits a full datagram; `now` or earlier: immediately. The bucket is not updated: it
+    /// is filled at the rate and up to the size that apply when the next packet is sent.
+    #[cold]
+    pub(super) fn next_departure(&self, now: Instant, rtt: &Rtt) -> Instant {
+        let mut bucket = self.bucket;
+        self.pace(rtt).map_or(now, |pace| bucket.departure(now, self.datagram, &pace))
+    }
+
     /// Returns a report without an acknowledgement.
     pub(super) fn report_of_losses(&self, now: Instant, rtt: &Rtt) -> Report {
         Report {

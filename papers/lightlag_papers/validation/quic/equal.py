@@ -39,13 +39,14 @@ Cell = tuple["Route", str]
 class Equally:
     """Settings of QUIC, of TCP or of both that make a constant equal, or that are changed to test a suspected cause.
 
-    `cubic` is the congestion control of both where it is CUBIC.
+    `cubic` is the congestion control of both where it is CUBIC, and `queue` the one of the link.
     """
 
     name: str
     quic: dict[str, Any] = field(default_factory=dict)
     tcp: dict[str, Any] = field(default_factory=dict)
     cubic: dict[str, Any] = field(default_factory=dict)
+    queue: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class Setup:
     ----------
     seeds, max_seeds, error
         Smallest and largest number of seeds, and the standard error of a ratio at which no seeds are added.
+    change_seeds
+        Largest number of seeds with a change.
     equal
         Settings that differ by default and are made equal.
     changes
@@ -76,6 +79,7 @@ class Setup:
     buffer: str
     seeds: int
     max_seeds: int
+    change_seeds: int
     error: float
     datagram: str
     equal: tuple[Equally, ...]
@@ -126,7 +130,7 @@ def setup(path: Path = FOLDER / "equal.toml") -> Setup:
         for entry in content["paths"]
         for rtt_ms, loss in zip(entry["rtt_ms"], entry["loss"], strict=True)
     )
-    keys = ("length", "initial_window", "buffer", "seeds", "max_seeds", "error", "datagram")
+    keys = ("length", "initial_window", "buffer", "seeds", "max_seeds", "change_seeds", "error", "datagram")
     lists = {key: tuple(Equally(**one) for one in content[key]) for key in ("equal", "changes")}
     return Setup(congestion=tuple(content["congestion"]), paths=paths, **{key: content[key] for key in keys}, **lists)
 
@@ -157,9 +161,7 @@ def scenario(constants: Setup, path: Route, congestion: str, transport: str, see
     else:
         sizes = {"receive_buffer": buffer, "send_buffer": buffer}
         flow["tcp"] = {"profile": "rfc", "initial_window": window, "pacing": False, **sizes}
-    for one in constants.equal:
-        change(flow, one)
-    return {
+    content = {
         "name": "equal",
         "duration": constants.length,
         "links": [
@@ -174,14 +176,19 @@ def scenario(constants: Setup, path: Route, congestion: str, transport: str, see
         "flows": [flow],
         "record": {"trace": "off", "queue": "off", "drops": False},
     }
+    for one in constants.equal:
+        change(content, one)
+    return content
 
 
-def change(flow: dict[str, Any], settings: Equally) -> None:
-    """Changes the settings of a flow."""
-    transport = flow["transport"]
-    flow[transport] |= settings.quic if transport == "quic" else settings.tcp
-    if settings.cubic and flow["congestion"] == "cubic":
+def change(content: dict[str, Any], settings: Equally) -> None:
+    """Changes the settings of a scenario."""
+    (flow,), (link,) = content["flows"], content["links"]
+    flow[flow["transport"]] |= settings.quic if flow["transport"] == "quic" else settings.tcp
+    if settings.cubic and flow["congestion"] != "newreno":
         flow["congestion"] = settings.cubic
+    if settings.queue:
+        link["queue"] = settings.queue
 
 
 def goodput(result: ll.Result) -> Values:
@@ -195,6 +202,7 @@ def pairs(work: Work, constants: Setup) -> list[Pair]:
     first = _run(work, "equal constants", constants, cells, Equally(""))
     places = [at for at, pair in enumerate(first) if pair.verdict is Verdict.DIFFERS]
     tests: dict[int, list[Tested]] = {at: [] for at in places}
+    constants = replace(constants, max_seeds=constants.change_seeds)
     for one in constants.changes:
         found = _run(work, f"equal constants, {one.name}", constants, [cells[at] for at in places], one)
         for at, pair in zip(places, found, strict=True):
@@ -212,7 +220,7 @@ def _run(work: Work, said: str, constants: Setup, cells: Sequence[Cell], setting
             for transport, known in zip(TRANSPORTS, goodputs[at], strict=True):
                 for seed in range(len(known) + 1, count + 1):
                     content = scenario(constants, *cells[at], transport, seed)
-                    change(content["flows"][0], settings)
+                    change(content, settings)
                     tasks.append(Task(content, seed, goodput))
         found = iter(work.run(said, tasks))
         for at, count in wanted.items():
