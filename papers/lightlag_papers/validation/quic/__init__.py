@@ -113,7 +113,7 @@ def write(read: Sequence[Card], found: Results, folder: Path) -> None:
     from lightlag.files.output import write_text
     from lightlag_papers.validation.quic.page import quic_page
 
-    pages.write(folder, {"quic": quic_page(read, found.rows, found.pairs, equal.setup().equal)})
+    pages.write(folder, {"quic": quic_page(read, found.rows, found.pairs, equal.setup())})
     if folder != pages.FOLDER:
         write_text(folder / "quic.json", json.dumps(found.record(), indent=1, ensure_ascii=False) + "\n")
 

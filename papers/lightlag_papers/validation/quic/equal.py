@@ -67,6 +67,8 @@ class Setup:
         Smallest and largest number of seeds, and the standard error of a ratio at which no seeds are added.
     change_seeds
         Largest number of seeds with a change.
+    causes
+        Causes of the differences that remain.
     equal
         Settings that differ by default and are made equal.
     changes
@@ -82,6 +84,7 @@ class Setup:
     change_seeds: int
     error: float
     datagram: str
+    causes: str
     equal: tuple[Equally, ...]
     changes: tuple[Equally, ...]
     paths: tuple[Route, ...]
@@ -130,9 +133,10 @@ def setup(path: Path = FOLDER / "equal.toml") -> Setup:
         for entry in content["paths"]
         for rtt_ms, loss in zip(entry["rtt_ms"], entry["loss"], strict=True)
     )
-    keys = ("length", "initial_window", "buffer", "seeds", "max_seeds", "change_seeds", "error", "datagram")
-    lists = {key: tuple(Equally(**one) for one in content[key]) for key in ("equal", "changes")}
-    return Setup(congestion=tuple(content["congestion"]), paths=paths, **{key: content[key] for key in keys}, **lists)
+    settings = {key: tuple(Equally(**one) for one in content.pop(key)) for key in ("equal", "changes")}
+    known = {key: value for key, value in content.items() if key not in {"name", "title", "paths", "congestion"}}
+    fields: dict[str, Any] = known | settings
+    return Setup(congestion=tuple(content["congestion"]), paths=paths, **fields)
 
 
 def losses(constants: Setup, path: Route, seed: int) -> list[int]:

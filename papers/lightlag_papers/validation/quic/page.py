@@ -15,7 +15,7 @@ from lightlag_papers.validation.quic.tolerances import EQUAL, PRINTED
 
 if TYPE_CHECKING:
     from lightlag_papers.validation.quic.cards import Card
-    from lightlag_papers.validation.quic.equal import Equally, Pair
+    from lightlag_papers.validation.quic.equal import Pair, Setup
     from lightlag_papers.validation.quic.rows import Row
 
 __all__ = ["COMMAND", "quic_page"]
@@ -38,10 +38,8 @@ equal:
 """
 
 
-def quic_page(
-    cards: Sequence[Card], rows: Sequence[Row], pairs: Sequence[Pair], settings: Sequence[Equally] = ()
-) -> Page:
-    """Returns the page with all rows, good and bad ones alike. `settings` are those that both transports share."""
+def quic_page(cards: Sequence[Card], rows: Sequence[Row], pairs: Sequence[Pair], setup: Setup | None = None) -> Page:
+    """Returns the page with all rows, good and bad ones alike. `setup` has the constants of the pairs."""
     parts = [INTRODUCTION, "## Cards\n", markdown_table(CARDS, _cards(cards, rows))]
     wide = [card for card in cards if _repeats(card)]
     for card in wide:
@@ -50,9 +48,9 @@ def quic_page(
     parts += ["## Transfers\n", markdown_table(TRANSFERS, _transfers(narrow))]
     if deviations := [f"- **{card.name}**: {card.deviation}" for card in cards if _differs(card, rows)]:
         parts += ["## Deviations\n", "\n".join(deviations), ""]
-    if pairs:
-        shared = "\n".join(f"- {one.name}" for one in settings)
-        parts += ["## Equal constants\n", EQUAL_ABOUT, f"{shared}\n", _equal(pairs), _causes(pairs)]
+    if pairs and setup:
+        shared = "\n".join(f"- {one.name}" for one in setup.equal)
+        parts += ["## Equal constants\n", EQUAL_ABOUT, f"{shared}\n", _equal(pairs), _causes(pairs, setup)]
     return Page("QUIC", _result(rows), COMMAND, "\n".join(parts), _about(rows, pairs))
 
 
@@ -164,7 +162,7 @@ def _equal(pairs: Sequence[Pair]) -> str:
     return markdown_table(("congestion", "rate", *(f"{delay:g} ms" for delay in delays)), lines)
 
 
-def _causes(pairs: Sequence[Pair]) -> str:
+def _causes(pairs: Sequence[Pair], setup: Setup) -> str:
     """Returns the number of seeds, and the cells that differ with their ratios with one change."""
     random = [pair for pair in pairs if pair.path.loss]
     seeds, error = [pair.seeds for pair in random], max((pair.error for pair in random), default=0.0)
@@ -173,7 +171,9 @@ def _causes(pairs: Sequence[Pair]) -> str:
     differ = [pair for pair in pairs if pair.verdict is Verdict.DIFFERS]
     if not differ:
         return f"{said}\n"
-    said += f" {len(differ)} cells differ; with one change, their ratios are:\n"
+    said += (
+        f" {len(differ)} cells differ. {setup.causes} Ratios with one change and at most {setup.change_seeds} seeds:\n"
+    )
     names = [test.change for test in differ[0].tests]
     lines = [("as above", *(f"{pair.ratio:.3f}" for pair in differ))]
     lines += [(name, *(_near(pair.tests[at].ratio) for pair in differ)) for at, name in enumerate(names)]
