@@ -74,7 +74,7 @@ pub struct Control {
     pub(crate) limited_at: Instant,
     /// Whether the pacer's permission is determined before an acknowledgement is handled.
     asks_pacer: bool,
-    /// Whether the first round-trip time scales the initial window, as far as the configuration says so.
+    /// Whether the first round-trip time scales the initial window, if the configuration has such a rule.
     scales_initial: bool,
     /// Whether one packet may exceed the window at the start of an episode.
     extra: bool,

@@ -58,13 +58,13 @@ impl PacingRules {
     }
 }
 
-/// Round-trip time above which picoquic's bursts are larger in slow start.
+/// Maximum round-trip time with short bursts in slow start (picoquic).
 const PICOQUIC_LONG_RTT: Duration = Duration::from_millis(60);
 /// Minimum size of these bursts in bytes.
 const PICOQUIC_LONG_BURST: u64 = 0x8000;
 
-/// Returns the pace of picoquic for a rate in bytes per nanosecond. Of its sizes in slow start, the bytes of 15 ms never
-/// exceed a quarter of the window above 60 ms.
+/// Returns the pace of picoquic for a rate in bytes per nanosecond. Its third size in slow start, the bytes of 15 ms,
+/// is below a quarter of the window for every round-trip time above 60 ms.
 fn picoquic_pace(rate: f64, window: u64, datagram: u64, is_long: bool) -> Pace {
     let (size, quarter) = (datagram as f64, window / 4);
     if window < 8 * datagram {
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(pace(92_160, 600, true).capacity, 32_768.0);
         assert_eq!(pace(1_000_000, 600, true).capacity, 250_000.0);
         assert_eq!([pace(1_000_000, 60, true), pace(1_000_000, 600, false)].map(|pace| pace.capacity), [23_040.0; 2]);
-        // 1.25 · 92,160 B in 600 ms, and 11,000 B at once.
+        // 1.25 · 92,160 B in 600 ms, and 11,000 B immediately.
         assert!((pace(92_160, 600, true).rate - 1.92e-4).abs() < 1e-9);
         assert!(pace(11_000, 600, true).rate > 1_000.0);
     }

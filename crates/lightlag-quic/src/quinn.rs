@@ -32,7 +32,7 @@ pub(crate) trait PacketWindow: CongestionControl {
     /// false if the packet belongs to the last episode.
     fn congestion(&mut self, now: Instant, sent: Instant, persistent: bool, in_flight: u64) -> bool;
 
-    /// Notes the number of a packet that was found lost.
+    /// Notes a packet that was found lost.
     fn packet_lost(&mut self, _number: u32, _sent: Instant) {}
 
     /// Handles an acknowledgement, or the losses that a timer found, as a whole. Returns true if the window was reduced;

@@ -39,7 +39,7 @@ fn picoquic_acknowledges_a_quarter_of_the_window() {
 
 #[test]
 fn picoquic_scales_the_initial_window_with_the_round_trip_time() {
-    // NewReno from 100 ms on, BBR in its slow start on paths above 250 ms; CUBIC does not.
+    // NewReno above 100 ms, BBR in its slow start on paths above 250 ms; CUBIC does not.
     for (congestion, delay, factor) in [
         ("newreno", 40, 1.0),
         ("newreno", 150, 3.0),

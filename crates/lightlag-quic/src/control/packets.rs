@@ -1,4 +1,4 @@
-//! Windows of quinn and aioquic, which count single packets, and of picoquic, which handle whole acknowledgements.
+//! Windows of quinn and aioquic, which count single packets, and of picoquic, which handle complete acknowledgements.
 
 use super::{Control, Delivered};
 use crate::aioquic::AioquicWindow;
@@ -121,7 +121,7 @@ impl Control {
         }
     }
 
-    /// Passes a report to a window that handles whole reports. Returns false if there is none.
+    /// Passes a report to a window that handles complete reports. Returns false if there is none.
     pub(super) fn takes_report(&mut self, report: &Report) -> bool {
         let Some(is_reduced) = self.packets.as_mut().and_then(|packets| packets.report(report)) else { return false };
         if is_reduced {

@@ -15,7 +15,7 @@ use lightlag_control::congestion::{
 };
 use lightlag_core::{Duration, Instant, Rate};
 
-/// Round-trip time above which BBRv3 and BBRv1 replace Startup (BBRLongRttThreshold, BBR1_HYSTART_THRESHOLD_RTT).
+/// Maximum round-trip time with Startup in BBRv3 and BBRv1 (BBRLongRttThreshold, BBR1_HYSTART_THRESHOLD_RTT).
 const LONG_RTT: Duration = Duration::from_millis(250);
 const LONG_RTT_V1: Duration = Duration::from_millis(50);
 

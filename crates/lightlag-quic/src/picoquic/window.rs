@@ -1,4 +1,4 @@
-//! The windows of picoquic's NewReno and CUBIC (`newreno.c`, `cubic.c`), for whole acknowledgements: first the
+//! The windows of picoquic's NewReno and CUBIC (`newreno.c`, `cubic.c`), for complete acknowledgements: first the
 //! round-trip sample, then the losses, then the acknowledged bytes.
 //!
 //! In slow start, the window grows by the acknowledged bytes, with CUBIC only while it limits the sender, and is at least
@@ -12,7 +12,7 @@ use lightlag_core::{Duration, Instant};
 
 /// Minimum window in bytes (PICOQUIC_CWIN_MINIMUM): two packets of 1536 B.
 const MIN_WINDOW: u64 = 3_072;
-/// Loss rate above which CUBIC reacts (PICOQUIC_SMOOTHED_LOSS_THRESHOLD).
+/// Maximum loss rate without a reaction of CUBIC (PICOQUIC_SMOOTHED_LOSS_THRESHOLD).
 const MAX_LOSS_RATE: f64 = 0.15;
 /// Growth of CUBIC in datagrams per s³, and its reduction (PICOQUIC_CUBIC_C, PICOQUIC_CUBIC_BETA_ECN).
 const C: f64 = 0.4;
@@ -78,7 +78,7 @@ enum Signal {
     Loss(u32),
     /// A congestion mark.
     Mark,
-    /// Persistent congestion, in place of picoquic's timeouts.
+    /// Persistent congestion, instead of picoquic's timeouts.
     Timeout,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct PicoquicWindow {
     ssthresh: u64,
     is_slow_start: bool,
     datagram: u64,
-    /// Time of the last reduction. Packets sent from then on are after it: an acknowledgement is handled before it
+    /// Time of the last reduction. Packets sent at that time are after it: an acknowledgement is handled before it
     /// permits others.
     reduced: Option<Instant>,
     /// Transmission time of the packet sent last among the acknowledged ones.

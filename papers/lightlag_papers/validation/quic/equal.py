@@ -64,7 +64,7 @@ class Setup:
     Attributes
     ----------
     seeds, max_seeds, error
-        Smallest and largest number of seeds, and the standard error of a ratio at which no seeds are added.
+        Smallest and largest number of seeds, and the maximum standard error of a ratio.
     change_seeds
         Largest number of seeds with a change.
     causes

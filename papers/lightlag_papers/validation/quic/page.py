@@ -170,7 +170,7 @@ def _causes(pairs: Sequence[Pair], setup: Setup) -> str:
     if not differ:
         return f"{said}\n"
     said += (
-        f" {len(differ)} cells differ. {setup.causes} Ratios with one change and at most {setup.change_seeds} seeds:\n"
+        f" {len(differ)} cells differ. {setup.causes} Ratios with one change and up to {setup.change_seeds} seeds:\n"
     )
     names = [test.change for test in differ[0].tests]
     lines = [(name, *(_near(pair.tests[at].ratio) for pair in differ)) for at, name in enumerate(names)]

@@ -116,7 +116,7 @@ pub struct Bbr3 {
     full_bw_reached: bool,
     /// Whether the caller replaces Startup.
     is_held: bool,
-    /// Round-trip time above which the intervals between probes grow with it; the maximum for none.
+    /// Maximum round-trip time with constant intervals between probes; on longer paths they grow with it.
     long_rtt: Duration,
 
     drain_start_round: u64,

@@ -7,7 +7,7 @@ use lightlag_core::Duration;
 /// Lifetime of the minimum round-trip time of a long path, in round-trip times.
 const LIFETIME_RTTS: u64 = 100;
 /// Part of the minimum round-trip time by which a sample may exceed it and still confirms it. picoquic computes
-/// 5 · 100 · RTT / 10⁶, whatever the name BBRMinRttMarginPercent says.
+/// 5 · 100 · RTT / 10⁶, although the name is BBRMinRttMarginPercent.
 const MARGIN: f64 = 0.0005;
 /// Packets whose transmission time is added to the margin.
 const MARGIN_PACKETS: f64 = 2.0;
@@ -21,7 +21,7 @@ impl Bbr3 {
         self.min_rtt > self.long_rtt && self.min_rtt < Duration::MAX
     }
 
-    /// Returns the time after which ProbeRTT measures the round-trip time again.
+    /// Returns the lifetime of a round-trip time before ProbeRTT measures it again.
     pub(super) fn rtt_lifetime(&self) -> Duration {
         if self.is_long() { self.min_rtt * LIFETIME_RTTS } else { self.config.probe_rtt_interval }
     }

@@ -68,7 +68,7 @@ fn newreno_halves_the_window_for_each_loss_after_the_last_reduction() {
     // Packets sent before the reduction belong to it; one that was sent with it does not.
     window.packet_lost(20, at(1_199));
     assert_eq!(window.report(&ack(1_300, 0)), Some(false));
-    // 14,400 B · 1440 B / 72,000 B = 288 B, the same again, and a rest that is kept: 720 · 1440/72,576 = 14.3.
+    // 14,400 B · 1440 B / 72,000 B = 288 B, the same again, and a rest: 720 · 1440/72,576 = 14.3.
     for (acked, bytes) in [(14_400, 72_288), (14_400, 72_574), (720, 72_589)] {
         window.report(&ack(1_400, acked));
         assert_eq!(window.window, bytes);
