@@ -11,7 +11,8 @@ use crate::sent::{SentFlags, SentPacket};
 use lightlag_control::congestion::{Cause, Choice, Phase};
 use lightlag_core::Instant;
 
-/// Returns the window of quinn, aioquic or picoquic, if the profile has one and the algorithm has no parameters of its own.
+/// Returns the window of quinn, aioquic or picoquic, if the profile has one and the algorithm has its default
+/// parameters.
 pub(super) fn packet_window(config: &Config, bytes: u64, datagram: u64) -> Option<Box<dyn PacketWindow>> {
     let choice = &config.congestion;
     let is_own = *choice == config.profile.config().congestion;
@@ -97,8 +98,8 @@ impl Control {
         self.copy_window();
     }
 
-    /// Returns the time when pacing permits a full datagram; `now` or earlier: immediately. The bucket is not updated: it
-    /// is filled at the rate and up to the size that apply when the next packet is sent.
+    /// Returns the time when pacing permits a full datagram; `now` or earlier: immediately. The bucket is not updated:
+    /// it is filled at the rate and up to the size that apply when the next packet is sent.
     #[cold]
     pub(super) fn next_departure(&self, now: Instant, rtt: &Rtt) -> Instant {
         let mut bucket = self.bucket;

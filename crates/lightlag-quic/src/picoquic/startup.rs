@@ -1,7 +1,7 @@
 //! The slow start that replaces Startup of picoquic's BBR on long paths (`bbr.c`, `bbr1.c`: startup_long_rtt).
 //!
-//! The window starts at the scaled initial window, grows by the acknowledged bytes while it limits the sender, and is at
-//! least half of the peak bandwidth times the minimum round-trip time. Packets are paced by the window. When the
+//! The window starts at the scaled initial window, grows by the acknowledged bytes while it limits the sender, and is
+//! at least half of the peak bandwidth times the minimum round-trip time. Packets are paced by the window. When the
 //! round-trip time rises, the path counts as full and BBR drains the queue. Losses do not end this phase: BBRv3 calls
 //! its test of their volume with a notification that the test ignores.
 

@@ -1,8 +1,8 @@
 //! The windows of picoquic's NewReno and CUBIC (`newreno.c`, `cubic.c`), for complete acknowledgements: first the
 //! round-trip sample, then the losses, then the acknowledged bytes.
 //!
-//! In slow start, the window grows by the acknowledged bytes, with CUBIC only while it limits the sender, and is at least
-//! half of the peak bandwidth times the smoothed round-trip time. NewReno also scales its initial window.
+//! In slow start, the window grows by the acknowledged bytes, with CUBIC only while it limits the sender, and is at
+//! least half of the peak bandwidth times the smoothed round-trip time. NewReno also scales its initial window.
 
 use super::signals::{LossRate, Peak, Rise};
 use super::{RENO_RTT, Report, SATELLITE_RTT, long_window, packet_time};
