@@ -35,7 +35,7 @@ pub(crate) trait PacketWindow: CongestionControl {
     /// Notes a packet that was found lost.
     fn packet_lost(&mut self, _number: u32, _sent: Instant) {}
 
-    /// Handles an acknowledgement, or the losses that a timer found, as a whole. Returns true if the window was reduced;
+    /// Handles a complete acknowledgement, or the losses that a timer found. Returns true if the window was reduced;
     /// `None` for a window that counts single packets, which learns from the other methods.
     fn report(&mut self, _report: &Report) -> Option<bool> {
         None
