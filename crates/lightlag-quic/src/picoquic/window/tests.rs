@@ -102,9 +102,13 @@ fn cubic_reacts_to_three_losses_in_a_row_but_not_to_one_in_64_packets() {
 #[test]
 fn cubic_continues_at_the_plateau_when_the_delay_rises() {
     let mut window = window(true, 1_440_000);
-    (1..=7).for_each(|index| drop(window.report(&Report { is_blocked: false, ..ack(5_000 + 2 * index, 10) })));
+    (1..=7).for_each(|index| {
+        window.report(&Report { is_blocked: false, ..ack(5_000 + 2 * index, 10) });
+    });
     let slow = |ms| Report { rtt: Some(RTT * 2), is_blocked: false, ..ack(ms, 10) };
-    (1..=12).for_each(|index| drop(window.report(&slow(6_000 + 2 * index))));
+    (1..=12).for_each(|index| {
+        window.report(&slow(6_000 + 2 * index));
+    });
     assert_eq!((window.window, window.ssthresh), (1_440_000, u64::MAX));
     window.report(&slow(6_026));
     // A sixth is the window of a path of 100 ms; half of the difference remains: 1,440,000 - 600,000 = 840,000. The
@@ -116,7 +120,11 @@ fn cubic_continues_at_the_plateau_when_the_delay_rises() {
 #[test]
 fn newreno_ends_slow_start_at_its_window_when_the_delay_rises() {
     let mut window = window(false, 1_440_000);
-    (1..=7).for_each(|index| drop(window.report(&ack(5_000 + 2 * index, 0))));
-    (1..=13).for_each(|index| drop(window.report(&Report { rtt: Some(RTT * 2), ..ack(6_000 + 2 * index, 0) })));
+    (1..=7).for_each(|index| {
+        window.report(&ack(5_000 + 2 * index, 0));
+    });
+    (1..=13).for_each(|index| {
+        window.report(&Report { rtt: Some(RTT * 2), ..ack(6_000 + 2 * index, 0) });
+    });
     assert_eq!((window.window, window.ssthresh, window.is_slow_start), (1_440_000, 1_440_000, false));
 }
