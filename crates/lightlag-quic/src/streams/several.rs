@@ -46,11 +46,12 @@ impl Streams {
         [past[0] + acknowledged, past[1] + held, past[2] + duplicate]
     }
 
-    /// Opens a stream of this end unless it was opened before.
+    /// Opens a stream of this end unless it was opened before, and those before it of the same type (RFC 9000 §3.2): a
+    /// proxy may receive requests in another order.
     pub(crate) fn open_at(&mut self, id: u64) {
-        let is_own = id & 1 == self.side as u64;
-        if is_own && id >> 2 >= self.opened[usize::from(id & 2 != 0)] {
-            self.open_early(id);
+        if id & 1 == self.side as u64 {
+            let lower = self.opened[usize::from(id & 2 != 0)]..=id >> 2;
+            lower.for_each(|number| self.open_early(number << 2 | id & 3));
         }
     }
 
@@ -127,6 +128,22 @@ mod tests {
     use crate::frame::Direction;
     use crate::streams::{Chunk, PeerLimits, Side, StreamError};
     use lightlag_core::{Duration, Instant};
+
+    #[test]
+    fn streams_may_be_written_in_any_order() {
+        let config = Config::default();
+        let mut streams = Streams::new(Side::Client, &config);
+        streams.serve_several();
+        streams.set_peer_limits(PeerLimits::of(&config.flow));
+        for id in [8, 0, 4] {
+            streams.open_at(id);
+            streams.write(id, 5);
+            streams.finish(id);
+        }
+        let sent: Vec<_> =
+            (0..3).filter_map(|_| streams.next_chunk(100)).map(|chunk| (chunk.stream, chunk.len)).collect();
+        assert_eq!(sent, [(8, 5), (0, 5), (4, 5)]);
+    }
 
     #[test]
     fn a_stream_is_forgotten_when_both_parts_have_ended() {

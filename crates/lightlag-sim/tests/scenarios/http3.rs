@@ -281,6 +281,21 @@ fn a_loss_between_proxies_delays_only_its_own_object() {
 }
 
 #[test]
+fn pages_pass_proxies_despite_losses_in_both_directions() {
+    let objects = page(&[(6_000, "image"); 40]);
+    let clean = run(&proxied(PAGE, "rate = \"20 Mbit/s\"", "buffer = \"1 MB\"", BURST), &objects);
+    for seed in 1..=30 {
+        for keys in ["streams = 100", "streams = 3"] {
+            let text = proxied(PAGE, "rate = \"20 Mbit/s\"\nloss = 0.05", "buffer = \"20 kB\"", keys);
+            let result = run(&format!("seed = {seed}\n{text}"), &objects);
+            assert_eq!(result.summary.flows[0].failure, None, "seed {seed}, {keys}");
+            assert_eq!(result.responses.bytes, clean.responses.bytes, "seed {seed}, {keys}");
+            assert_eq!(result.objects.rows(), 41, "seed {seed}, {keys}");
+        }
+    }
+}
+
+#[test]
 fn streams_share_the_buffer_of_a_proxy() {
     let objects = page(&[(400_000, "image"), (400_000, "image"), (20_000, "script")]);
     let load = |buffer: &str| {
