@@ -3,6 +3,7 @@
 use crate::network::QuicEnds;
 use crate::read::Errors;
 use crate::spec::{Defaults, Transport};
+use lightlag_core::Duration;
 use lightlag_quic::{Ends, OptionError, Options};
 use lightlag_tcp::Options as TcpOptions;
 use lightlag_traffic::{Http, Setup, Tls, Traffic};
@@ -21,6 +22,9 @@ type Known = (Options, bool, Result<Arc<QuicEnds>, OptionError>);
 
 /// Maximum number of recent results that are compared before options are completed again.
 const COMPARED: usize = 16;
+
+/// Idle timeout of most implementations, for ends of a proxy that have none.
+const USUAL_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Number of unidirectional streams that an endpoint with HTTP/3 permits at least (RFC 9114 §6.2).
 const MIN_UNIDIRECTIONAL: u64 = 3;
@@ -111,9 +115,13 @@ impl<'a> QuicResolver<'a> {
     pub(crate) fn of_proxy(&self, own: &Options, proxy: &str, errors: &mut Errors) -> Option<Arc<Ends>> {
         let merged = self.defaults.quic.merge(own);
         let congestion = merged.congestion.clone().or_else(|| self.defaults.tcp.congestion.clone());
+        let keeps_alive = merged.keep_alive.is_none();
         match (Options { congestion, ..merged }).resolve() {
             Ok(mut ends) => {
                 permit_control(&mut ends);
+                if keeps_alive {
+                    keep_alive(&mut ends);
+                }
                 Some(Arc::new(ends))
             }
             Err(error) => {
@@ -123,6 +131,15 @@ impl<'a> QuicResolver<'a> {
                 None
             }
         }
+    }
+}
+
+/// Makes the ends of a proxy keep their connections alive: one of them is idle while the proxy still sends its data on the
+/// other one.
+fn keep_alive(ends: &mut Ends) {
+    for end in [&mut ends.client, &mut ends.server].map(Arc::make_mut) {
+        let idle = if end.idle_timeout.is_zero() { USUAL_IDLE_TIMEOUT } else { end.idle_timeout };
+        end.keep_alive = Some(idle / 3);
     }
 }
 

@@ -296,6 +296,18 @@ fn pages_pass_proxies_despite_losses_in_both_directions() {
 }
 
 #[test]
+fn a_proxy_keeps_connections_alive_while_it_has_data() {
+    // 400 kB take a minute between the proxies, and the server's connection would be idle for longer than 30 s.
+    let text =
+        proxied(PAGE, "rate = \"50 kbit/s\"\nqueue = \"1000 packets\"", "buffer = \"4 MB\"", "congestion = \"cubic\"");
+    let result = run(&text, &page(&[(400_000, "image")]));
+    assert_eq!((result.summary.flows[0].failure, result.objects.rows()), (None, 2));
+    assert!(took(&result, "o1") > 60.0);
+    let errors = |keys: &str| run(&text.replace("congestion = \"cubic\"", keys), &page(&[(400_000, "image")]));
+    assert!(errors("congestion = \"cubic\", keep_alive = \"0 s\"").summary.flows[0].failure.is_some());
+}
+
+#[test]
 fn streams_share_the_buffer_of_a_proxy() {
     let objects = page(&[(400_000, "image"), (400_000, "image"), (20_000, "script")]);
     let load = |buffer: &str| {
