@@ -43,7 +43,7 @@ const MOST_SPARE: usize = 16;
 /// before.
 const MOST_PIECES: usize = 256;
 
-/// Slots from which a ring doubles when it is full.
+/// Minimum number of slots of a ring that doubles when it is full.
 const LARGE: usize = 256;
 
 /// Minimum number of slots of a ring that has held a value, and minimum growth.

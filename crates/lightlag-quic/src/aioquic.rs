@@ -1,7 +1,7 @@
 //! The windows of aioquic 1.2.0: Reno and CUBIC, which count each acknowledged packet, whether the window was used or
 //! not, and leave slow start when the round-trip time rises.
 
-use crate::quinn::PacketWindow;
+use crate::packet_window::PacketWindow;
 use lightlag_control::congestion::{Ack, Allowance, Congestion, CongestionControl};
 use lightlag_core::{Duration, Instant};
 

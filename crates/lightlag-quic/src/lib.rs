@@ -27,6 +27,7 @@ pub mod number;
 pub mod options;
 pub mod pacing;
 pub mod packet;
+mod packet_window;
 mod picoquic;
 pub mod profile;
 mod quinn;

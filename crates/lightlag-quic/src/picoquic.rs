@@ -20,33 +20,12 @@ mod window;
 pub(crate) use startup::LongStart;
 pub(crate) use window::PicoquicWindow;
 
-use lightlag_core::{Duration, Instant};
+use lightlag_core::Duration;
 
 /// Above this round-trip time, initial windows grow with it (PICOQUIC_TARGET_RENO_RTT).
 pub(crate) const RENO_RTT: Duration = Duration::from_millis(100);
 /// Up to this one (PICOQUIC_TARGET_SATELLITE_RTT).
 pub(crate) const SATELLITE_RTT: Duration = Duration::from_millis(610);
-
-/// The effects of an acknowledgement on a window that handles it as a whole; or of the loss timer, which acknowledges
-/// nothing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Report {
-    pub(crate) now: Instant,
-    /// Bytes acknowledged for the first time, and the transmission time of the largest acknowledged packet.
-    pub(crate) acked: u64,
-    pub(crate) sent: Instant,
-    /// Round-trip sample.
-    pub(crate) rtt: Option<Duration>,
-    pub(crate) srtt: Duration,
-    pub(crate) min_rtt: Duration,
-    pub(crate) is_marked: bool,
-    /// Whether persistent congestion was found.
-    pub(crate) is_persistent: bool,
-    /// Whether the window, not the pacer, stopped the sender before.
-    pub(crate) is_blocked: bool,
-    /// Time when the sender last had nothing to send, although it was permitted.
-    pub(crate) limited: Instant,
-}
 
 /// Returns the initial window on a path: larger in proportion to a round-trip time above 100 ms, at most 6.1 times.
 pub(crate) fn long_window(initial: u64, min_rtt: Duration) -> u64 {

@@ -2,7 +2,7 @@
 //! acknowledged packet, before the round-trip sample of its acknowledgement.
 
 use crate::pacing::seconds;
-use crate::picoquic::Report;
+use crate::packet_window::PacketWindow;
 use lightlag_control::congestion::{Ack, Allowance, Congestion, CongestionControl};
 use lightlag_core::{Duration, Instant};
 
@@ -10,37 +10,6 @@ use lightlag_core::{Duration, Instant};
 const BETA: f64 = 0.7;
 /// Growth of CUBIC in datagrams per s³.
 const C: f64 = 0.4;
-
-/// A window that counts single packets. It is a congestion control for reports.
-pub(crate) trait PacketWindow: CongestionControl {
-    /// Notes the start of the connection.
-    fn start(&mut self, _now: Instant) {}
-
-    /// Sets the size of a full datagram.
-    fn set_datagram(&mut self, datagram: u64);
-
-    /// Notes a packet that is sent.
-    fn packet_sent(&mut self, _now: Instant) {}
-
-    /// Notes an acknowledged packet. `limited`: whether the application limits the sender.
-    fn packet_acked(&mut self, now: Instant, sent: Instant, bytes: u64, limited: bool, srtt: Duration);
-
-    /// Notes a round-trip sample; both times are in seconds.
-    fn sampled(&mut self, _now: f64, _rtt: f64) {}
-
-    /// Reacts to a loss or a mark of a packet that was sent at `sent`, with `in_flight` bytes still in flight. Returns
-    /// false if the packet belongs to the last episode.
-    fn congestion(&mut self, now: Instant, sent: Instant, persistent: bool, in_flight: u64) -> bool;
-
-    /// Notes a packet that was found lost.
-    fn packet_lost(&mut self, _number: u32, _sent: Instant) {}
-
-    /// Handles a complete acknowledgement, or the losses that a timer found. Returns true if the window was reduced;
-    /// `None` for a window that counts single packets, which learns from the other methods.
-    fn report(&mut self, _report: &Report) -> Option<bool> {
-        None
-    }
-}
 
 /// State of CUBIC.
 #[derive(Clone, Copy, Debug, Default)]

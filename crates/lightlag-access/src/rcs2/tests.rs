@@ -234,7 +234,7 @@ fn a_rate_is_requested_once_per_period() {
     for _ in 0..150 {
         bench.offer(at(300.0), 1, 0, 181);
     }
-    // The request leaves in the first constant slot after 1 s, and the assignment needs 260 ms.
+    // The request is sent in the first constant slot after 1 s, and the assignment needs 260 ms.
     bench.run(at(1007.0 + 260.0));
     let slow = bench.received.len();
     // 26.5 ms frames from 318 ms to 1137 ms at the terminal.

@@ -5,8 +5,8 @@
 //! least half of the peak bandwidth times the smoothed round-trip time. NewReno also scales its initial window.
 
 use super::signals::{LossRate, Peak, Rise};
-use super::{RENO_RTT, Report, SATELLITE_RTT, long_window, packet_time};
-use crate::quinn::PacketWindow;
+use super::{RENO_RTT, SATELLITE_RTT, long_window, packet_time};
+use crate::packet_window::{PacketWindow, Report};
 use lightlag_control::congestion::{Ack, Allowance, Congestion, CongestionControl};
 use lightlag_core::{Duration, Instant};
 

@@ -233,7 +233,7 @@ fn versions_and_key_updates_change_no_time() {
 
 #[test]
 fn events_of_a_client_and_versions_are_checked() {
-    let eight = vec!["\"1 s\""; 8].join(", ");
+    let eight = ["\"1 s\""; 8].join(", ");
     for (keys, expected) in [
         (&format!("migrate = [{eight}]")[..], "flows[0].quic.migrate: 8 times are more than 7, the maximum"),
         ("rebind = [\"soon\"]", "flows[0].quic.rebind"),
