@@ -190,5 +190,5 @@ def _mentions(word: str) -> str | None:
 
 
 def _wrapped(text: str, indent: str) -> str:
-    # A name as draft-ietf-quic-ack-frequency stays whole.
+    # A name as draft-ietf-quic-ack-frequency is not divided.
     return textwrap.fill(text, 98, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
