@@ -1,4 +1,4 @@
-//! Windows that count single packets, and what they are told: the basis of the windows of quinn and picoquic.
+//! Windows that count single packets, and the reports that they receive: the basis of the windows of quinn and picoquic.
 
 use lightlag_control::congestion::CongestionControl;
 use lightlag_core::{Duration, Instant};

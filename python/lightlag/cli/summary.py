@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lightlag.analyse import aggregate_goodput, jain
 from lightlag.records.lists import column
 from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows, way_rows
-from lightlag.results.result import Result
 from lightlag.text.overview import counted
 from lightlag.text.quantities import number, rate
 from lightlag.text.table import print_rows
+
+if TYPE_CHECKING:
+    from lightlag.results.result import Result
 
 __all__ = ["print_result"]
 
