@@ -3,6 +3,7 @@
 //! Acknowledgements repeat old ranges, so each one is compared with the *holes*: the intervals of unacknowledged
 //! numbers. The work per acknowledgement then grows with the number of holes, not with the window.
 
+use crate::frame::Frame;
 use crate::ranges::Range;
 use lightlag_core::{Instant, Ring};
 
@@ -87,6 +88,30 @@ pub struct SentPacket {
     pub size: u16,
     /// State and properties.
     pub flags: SentFlags,
+}
+
+impl SentPacket {
+    /// Stores the first STREAM frame, and sets the flags of all frames. Returns true if others must be listed, because
+    /// their loss makes something missing.
+    pub(crate) fn hold(&mut self, frames: &[Frame]) -> bool {
+        let mut rest = false;
+        for frame in frames {
+            self.flags.set(SentFlags::IN_FLIGHT);
+            if frame.is_eliciting() {
+                self.flags.set(SentFlags::ELICITING);
+            }
+            match *frame {
+                Frame::Stream { stream, offset, len, fin, .. }
+                    if !self.flags.has(SentFlags::STREAM) && stream >> 32 == 0 =>
+                {
+                    (self.stream, self.offset, self.len) = (stream as u32, offset, len);
+                    self.flags.set(if fin { SentFlags::STREAM.with(SentFlags::FIN) } else { SentFlags::STREAM });
+                }
+                _ => rest |= frame.is_repaired() || matches!(frame, Frame::Datagram { .. }),
+            }
+        }
+        rest
+    }
 }
 
 /// Maximum number of packets with which an endpoint that sends flights keeps old acknowledgements.
@@ -409,6 +434,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn a_packet_holds_one_stream_with_a_short_id() {
+        let frame = |stream| Frame::Stream { stream, offset: 7, len: 5, fin: true, to_end: true };
+        let mut packet = SentPacket::default();
+        assert!(!packet.hold(&[frame(4)]));
+        assert_eq!((packet.stream, packet.offset, packet.len), (4, 7, 5));
+        assert!(packet.hold(&[frame(8)]), "the second stream is listed");
+        let mut long = SentPacket::default();
+        assert!(long.hold(&[frame(1 << 32)]) && !long.flags.has(SentFlags::STREAM));
+        assert!(long.flags.has(SentFlags::ELICITING.with(SentFlags::IN_FLIGHT)));
+    }
 
     proptest! {
         #[test]

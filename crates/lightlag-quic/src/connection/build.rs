@@ -484,21 +484,7 @@ impl Connection {
         if codepoint.is_capable() {
             packet.flags.set(SentFlags::ECT);
         }
-        let mut rest = false;
-        for frame in frames {
-            packet.flags.set(SentFlags::IN_FLIGHT);
-            if frame.is_eliciting() {
-                packet.flags.set(SentFlags::ELICITING);
-            }
-            match *frame {
-                Frame::Stream { stream, offset, len, fin, .. } if !packet.flags.has(SentFlags::STREAM) => {
-                    (packet.stream, packet.offset, packet.len) = (stream as u32, offset, len);
-                    packet.flags.set(if fin { SentFlags::STREAM.with(SentFlags::FIN) } else { SentFlags::STREAM });
-                }
-                _ => rest |= frame.is_repaired() || matches!(frame, Frame::Datagram { .. }),
-            }
-        }
-        if rest {
+        if packet.hold(frames) {
             packet.frames = self.list_frames(frames);
         }
         if part.ack.is_some() {

@@ -60,23 +60,7 @@ impl Connection {
         let id = part.kind.space().unwrap_or(SpaceId::Application);
         let index = id as usize;
         let mut packet = SentPacket { time: now, size: part.size, frames: NO_FRAMES, ..SentPacket::default() };
-        let mut rest = false;
-        for frame in frames {
-            packet.flags.set(SentFlags::IN_FLIGHT);
-            if frame.is_eliciting() {
-                packet.flags.set(SentFlags::ELICITING);
-            }
-            match *frame {
-                Frame::Stream { stream, offset, len, fin, .. }
-                    if !packet.flags.has(SentFlags::STREAM) && stream >> 32 == 0 =>
-                {
-                    (packet.stream, packet.offset, packet.len) = (stream as u32, offset, len);
-                    packet.flags.set(if fin { SentFlags::STREAM.with(SentFlags::FIN) } else { SentFlags::STREAM });
-                }
-                _ => rest |= frame.is_repaired() || matches!(frame, Frame::Datagram { .. }),
-            }
-        }
-        if rest {
+        if packet.hold(frames) {
             packet.frames = self.list_frames(frames);
         }
         let space = &mut self.spaces[index];
