@@ -91,8 +91,8 @@ pub struct SentPacket {
 }
 
 impl SentPacket {
-    /// Stores the first STREAM frame, and sets the flags of all frames. Returns true if others must be listed, because
-    /// their loss makes something missing.
+    /// Stores the first STREAM frame, and sets the flags of all frames. Returns true if others must be listed to be
+    /// handled when the packet is acknowledged or lost.
     pub(crate) fn hold(&mut self, frames: &[Frame]) -> bool {
         let mut rest = false;
         for frame in frames {
