@@ -9,6 +9,7 @@
 //! - [`geometry`]: distances of satellites.
 //! - [`fade`]: rain, and the resulting rates.
 //! - [`frame`]: sizes of frames.
+//! - [`resequencer`]: units that a receiver keeps after a lost one.
 
 pub mod config;
 pub mod fade;
@@ -20,6 +21,7 @@ pub mod loss;
 pub mod medium;
 pub mod packet;
 pub mod queue;
+pub mod resequencer;
 pub mod routing;
 
 pub use config::LinkConfig;
@@ -39,4 +41,5 @@ pub use link::{
 pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use medium::{Medium, StationId};
 pub use packet::{EndpointId, NodeId, Packet, PacketFlags, TTL};
+pub use resequencer::Resequencer;
 pub use routing::{Edge, Epoch, Exit, InterfaceId, LinkChange, LinkId, PackedExit, RouteTable, Routes};

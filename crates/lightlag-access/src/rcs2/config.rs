@@ -3,7 +3,7 @@
 use super::adaptation::{Climate, ROBUST_PAYLOAD};
 use crate::contention::Scheme;
 use crate::rle;
-use lightlag_core::{Bytes, Duration, Rate, Unit, settings};
+use lightlag_core::{Bytes, Duration, Probability, Rate, Unit, settings};
 
 const PERIOD_REFUSAL: &str = "0 s is not a valid period; omit it for requests that are a round trip apart";
 const SPREAD_REFUSAL: &str = "0 s is not a valid time; omit it for a round trip";
@@ -56,6 +56,9 @@ settings! {
         rate_spread: Option<Duration> = None => time_above_zero(SPREAD_REFUSAL).by_default("a round trip");
         /// Lifetime of a requested rate, and time for which a terminal receives free capacity after a burst.
         rate_timeout: Duration = Duration::from_secs(1) => time();
+        /// Number of bursts of a terminal that the gateway keeps after a lost one, in case that one is only late; 0 for
+        /// none.
+        resequencing: u32 = 0 => count_or_zero(1000, "a number of bursts");
         /// Maximum number of packets that wait for the forward carrier.
         forward_queue: u32 = 1000 => count(10_000_000, "a number of packets", "");
     }
@@ -71,6 +74,8 @@ settings! {
         delay: Duration = Duration::from_millis(130) => time_or_zero();
         /// Payload of a burst, which depends on modulation and coding: 188 B is QPSK 1/2 of the long burst.
         slot_payload: Bytes = Bytes(188) => size();
+        /// Probability that a burst in an assigned slot is lost, independently of the weather.
+        burst_loss: Probability = Probability::ZERO => probability();
         /// Maximum number of packets that wait at the terminal.
         terminal_queue: u32 = 200 => count(10_000_000, "a number of packets", "");
         /// Rate assigned without a request (CRA), rounded up to full slots per superframe.

@@ -39,6 +39,7 @@ pub struct Rcs2<P> {
     pub(super) attempts: BTreeMap<u64, Vec<Attempt<P>>>,
     pub(super) decoder: Decoder,
     pub(super) random: RandomStream,
+    losses: RandomStream,
     /// Slots of the frame that is being assigned which its terminals could not use, and the serial number of the latest
     /// terminal that uses each time of a frame.
     skipped: Vec<u32>,
@@ -98,6 +99,7 @@ impl<P: Clone> Rcs2<P> {
             attempts: BTreeMap::new(),
             decoder: Decoder::default(),
             random: RandomStream::new(seed, &format!("rcs2 {name} access")),
+            losses: RandomStream::new(seed, &format!("rcs2 {name} losses")),
             skipped: Vec::new(),
             serial: 0,
             end: Instant::ZERO,
@@ -265,7 +267,12 @@ impl<P: Clone> Rcs2<P> {
                 Task::Constant { terminal, frame, index } => self.constant_slot_starts(time, terminal, frame, index),
                 Task::Control { terminal, end } => self.control_slot_starts(time, terminal, end),
                 Task::Burst { terminal, request, packets } => self.burst_arrives(time, terminal, request, packets),
-                Task::Lost { terminal, request, packets } => self.burst_is_lost(time, terminal, request, packets),
+                Task::Lost { terminal, is_gap, request, packets } => {
+                    if is_gap && let Some(resequencer) = &mut self.stations[terminal as usize].resequencer {
+                        resequencer.lost();
+                    }
+                    self.burst_is_lost(time, terminal, request, packets);
+                }
                 Task::Unheard { terminal, request } => {
                     self.stations[terminal as usize].lost(request);
                     self.consider(time, terminal);
@@ -344,8 +351,9 @@ impl<P: Clone> Rcs2<P> {
 
     /// Sends a burst with the packets and the request of a terminal.
     fn send_burst(&mut self, now: Instant, terminal: u32, end: Instant) {
+        let is_lost = self.loses_burst(terminal);
         let state = &mut self.stations[terminal as usize];
-        let decoded = state.is_decoded();
+        let decoded = !is_lost && state.is_decoded();
         let Carried { intact: packets, damaged } = state.fill(now, decoded);
         state.counters.bursts += 1;
         state.counters.airtime += self.layout.burst();
@@ -353,14 +361,20 @@ impl<P: Clone> Rcs2<P> {
         if !decoded {
             state.counters.lost_bursts += 1;
             let request = request.map(|(request, _)| request);
-            return self.tasks.add(end, Task::Lost { terminal, request, packets: damaged });
+            return self.tasks.add(end, Task::Lost { terminal, is_gap: true, request, packets: damaged });
         }
-        if state.free || request.is_some() || !packets.is_empty() {
+        if state.free || state.resequencer.is_some() || request.is_some() || !packets.is_empty() {
             self.tasks.add(end, Task::Burst { terminal, request, packets });
         }
         if !damaged.is_empty() {
-            self.tasks.add(end, Task::Lost { terminal, request: None, packets: damaged });
+            self.tasks.add(end, Task::Lost { terminal, is_gap: false, request: None, packets: damaged });
         }
+    }
+
+    /// Draws whether the path loses the next burst of a terminal.
+    fn loses_burst(&mut self, terminal: u32) -> bool {
+        let loss = self.stations[terminal as usize].burst_loss;
+        loss > 0.0 && self.losses.uniform() < loss
     }
 
     /// Sends a request in a control slot, if the terminal needs one.
@@ -372,11 +386,12 @@ impl<P: Clone> Rcs2<P> {
         if let Some(request) = request {
             state.counters.airtime += self.layout.burst();
             let expiry = state.rate_until;
-            let task = if state.is_robust() {
+            let is_robust = state.is_robust();
+            let task = if !self.loses_burst(terminal) && is_robust {
                 Task::Burst { terminal, request: Some((request, expiry)), packets: Vec::new() }
             } else {
-                state.counters.lost_bursts += 1;
-                Task::Lost { terminal, request: Some(request), packets: Vec::new() }
+                self.stations[terminal as usize].counters.lost_bursts += 1;
+                Task::Lost { terminal, is_gap: false, request: Some(request), packets: Vec::new() }
             };
             self.tasks.add(end, task);
         }
@@ -408,8 +423,12 @@ impl<P: Clone> Rcs2<P> {
         request: Option<(CapacityRequest, Instant)>,
         packets: Vec<Outgoing<P>>,
     ) {
-        let count = packets.len() as u64;
         let state = &mut self.stations[terminal as usize];
+        let packets = match &mut state.resequencer {
+            None => packets,
+            Some(resequencer) => resequencer.arrived(packets),
+        };
+        let count = packets.len() as u64;
         state.outside -= count;
         state.counters.packets.settled += count;
         if state.free {

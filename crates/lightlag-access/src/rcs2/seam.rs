@@ -30,6 +30,8 @@ impl<P: Clone> Medium<P> for Rcs2<P> {
     fn pending(&self, report: &mut dyn FnMut(&P)) {
         let waiting = self.stations.iter().flat_map(|of| &of.queue).map(|of| &of.packet.payload);
         waiting.for_each(&mut *report);
+        let kept = self.stations.iter().flat_map(|of| &of.resequencer).flat_map(|of| of.items());
+        kept.for_each(|of| report(&of.payload));
         for content in self.attempts.values().flatten().map(|of| &of.content) {
             held(content, report);
         }

@@ -19,8 +19,8 @@ pub(super) enum Task<P> {
     Control { terminal: u32, end: Instant },
     /// The gateway has received a burst.
     Burst { terminal: u32, request: Option<(CapacityRequest, Instant)>, packets: Vec<Outgoing<P>> },
-    /// The gateway could not decode a burst, or the last fragment of packets with a lost one has arrived.
-    Lost { terminal: u32, request: Option<CapacityRequest>, packets: Vec<Outgoing<P>> },
+    /// The gateway could not decode a burst (`is_gap`), or the last fragment of packets with a lost one has arrived.
+    Lost { terminal: u32, is_gap: bool, request: Option<CapacityRequest>, packets: Vec<Outgoing<P>> },
     /// A terminal learns that a request in an assigned slot was lost.
     Unheard { terminal: u32, request: CapacityRequest },
     /// A terminal checks whether its outage has ended.

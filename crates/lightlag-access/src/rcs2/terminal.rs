@@ -5,6 +5,7 @@ use super::config::{Rcs2Config, Terminal};
 use crate::StationCounters;
 use crate::rle::{self, BurstPlan};
 use lightlag_core::{Duration, Instant};
+use lightlag_net::Resequencer;
 use lightlag_net::medium::Outgoing;
 use std::collections::VecDeque;
 
@@ -81,6 +82,10 @@ pub(super) struct State<P> {
     pub(super) constant_used: u64,
     /// Weather of an adaptive terminal.
     pub(super) weather: Option<Box<Weather>>,
+    /// Probability that a burst in an assigned slot is lost.
+    pub(super) burst_loss: f64,
+    /// Packets in bursts that the gateway keeps after a lost one.
+    pub(super) resequencer: Option<Box<Resequencer<Outgoing<P>>>>,
     /// Size of a request in a burst.
     request_size: u32,
     /// Whether an event for the end of an outage exists.
@@ -140,6 +145,8 @@ impl<P> State<P> {
             counters: StationCounters::default(),
             constant_used: 0,
             weather: None,
+            burst_loss: terminal.burst_loss.value(),
+            resequencer: (config.resequencing > 0).then(|| Box::new(Resequencer::new(config.resequencing))),
             request_size: config.request_size.0 as u32,
             resuming: false,
         }

@@ -22,9 +22,12 @@
 //! **Hold.** With the packing threshold `hold`, a frame that the waiting packets do not fill is not sent before `hold` has
 //! passed since the first of them arrived, or since the start of the previous frame if some stayed in the queue (RFC 4326
 //! has this threshold for ULE). Dummy frames are sent meanwhile.
+//!
+//! **Resequencing.** With `resequencing`, the receiver keeps up to this number of frames after a lost one, and their packets
+//! arrive with the next frame ([`Resequencer`]).
 
 use super::timetable::TransmissionFate;
-use crate::{FrameFormat, Packet};
+use crate::{FrameFormat, Packet, Resequencer};
 use lightlag_core::{Duration, Instant, SymbolRate, settings};
 
 /// Symbols of a dummy frame.
@@ -54,6 +57,8 @@ settings! {
         });
         /// Maximum time that packets wait for more of them to fill a frame.
         hold: Duration = Duration::ZERO => time_or_zero();
+        /// Number of frames that the receiver keeps after a lost one, in case that one is only late; 0 for none.
+        resequencing: u32 = 0 => count_or_zero(1000, "a number of frames");
     }
 }
 
@@ -156,6 +161,8 @@ pub(super) struct Framer<B> {
     pub(super) serving: Option<Fragmented<B>>,
     /// Packets that are complete in the current frame, with the fate of their earlier fragments.
     pub(super) complete: Vec<(Packet<B>, TransmissionFate)>,
+    /// Packets in frames that the receiver keeps after a lost one.
+    resequencer: Option<Resequencer<(Packet<B>, TransmissionFate)>>,
     totals: FrameTotals,
 }
 
@@ -170,6 +177,7 @@ impl<B> Framer<B> {
             since: Instant::ZERO,
             serving: None,
             complete: Vec::new(),
+            resequencer: (frames.resequencing > 0).then(|| Resequencer::new(frames.resequencing)),
             totals: FrameTotals::default(),
         }
     }
@@ -259,6 +267,20 @@ impl<B> Framer<B> {
         self.totals.padding_bytes += u64::from(frame.room);
         self.advance(u64::from(format.symbols));
         self.clock
+    }
+
+    /// Replaces the packets whose last fragment is in a frame by those that arrive with it. `is_lost`: the frame is lost.
+    pub(super) fn pass(&mut self, is_lost: bool, packets: &mut Vec<(Packet<B>, TransmissionFate)>) {
+        match &mut self.resequencer {
+            None => {}
+            Some(resequencer) if is_lost => resequencer.lost(),
+            Some(resequencer) => *packets = resequencer.arrived(std::mem::take(packets)),
+        }
+    }
+
+    /// Returns the number of packets that the receiver keeps.
+    pub(super) fn kept(&self) -> usize {
+        self.resequencer.as_ref().map_or(0, |resequencer| resequencer.items().count())
     }
 
     /// Returns the totals of a run that ended at `end`.

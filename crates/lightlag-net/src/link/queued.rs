@@ -559,7 +559,9 @@ impl<B: Clone + Default> LinkModel<B> for QueuedLink<B> {
     }
 
     fn in_flight(&self) -> usize {
-        let sent = self.on_the_way.len() + self.discipline.backlog().packets as usize + usize::from(self.is_serving());
+        let kept = self.framer.as_ref().map_or(0, |framer| framer.kept());
+        let sent = self.on_the_way.len() + kept + self.discipline.backlog().packets as usize;
+        let sent = sent + usize::from(self.is_serving());
         match &self.codec {
             None => sent,
             Some(codec) => sent.saturating_add_signed(codec.undelivered()),

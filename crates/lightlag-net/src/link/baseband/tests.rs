@@ -218,3 +218,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn frames_after_a_lost_one_arrive_together() {
+    let frames = BasebandFrames { resequencing: 2, ..BasebandFrames::default() };
+    // A packet per frame, 10 ms apart; the second frame is lost.
+    let sent: Vec<(u64, u16)> = (0..6).map(|number| (10_000 * number, 1000)).collect();
+    let intact = |frames: BasebandFrames| {
+        let outage = [Instant::ZERO, at(9_000), at(19_000)].map(|from| phase(from, from == at(9_000)));
+        let phases = outage.map(|phase| (phase, format("QPSK 1/2")));
+        let arrived = arrivals(&mut link(&phases, frames, &Loss::None), &sent);
+        assert_eq!(arrived.len(), 6);
+        arrived.into_iter().filter(|(_, is_intact)| *is_intact).map(|(time, _)| time).collect::<Vec<_>>()
+    };
+    let [plain, kept] = [BasebandFrames::default(), frames].map(intact);
+    assert_eq!(plain.len(), 5);
+    // The third and fourth arrive with the fifth.
+    assert_eq!(kept, [plain[0], plain[3], plain[3], plain[3], plain[4]]);
+}

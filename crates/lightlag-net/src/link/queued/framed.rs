@@ -63,8 +63,11 @@ impl<B: Clone + Default> QueuedLink<B> {
         let mut complete = std::mem::take(&mut framer.complete);
         (self.busy_until, self.last_end, self.remainder) = (end, end, 0);
         self.totals.busy += u128::from(end.since(start).as_nanos());
-        for (mut packet, earlier) in complete.drain(..) {
-            earlier.max(fate).befall(&mut packet.flags);
+        for (packet, earlier) in &mut complete {
+            (*earlier).max(fate).befall(&mut packet.flags);
+        }
+        framer.pass(fate != TransmissionFate::Intact, &mut complete);
+        for (packet, _) in complete.drain(..) {
             self.depart(packet, end, delay, None);
         }
         if let Some(framer) = &mut self.framer {
