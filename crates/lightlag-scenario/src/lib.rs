@@ -32,7 +32,7 @@ pub use spec::{
     GroundStationSpec, Iot, IpVersion, JitterSpec, LARGEST_MESSAGE, Line, LinkModelKeys, LinkSpec, LinkTrace,
     LossModel, MediumKind, MediumSpec, Modcods, Model, NodeSpec, OnDemand, Opens, OrbitSpec, OutageRule, Payload, Pcap,
     PlainLink, PointToPoint, Police, ProxyKind, ProxySpec, QlogSchema, Queue, QueueMode, RadioChanges, Rain,
-    RandomAccessSpec, Rcs2Spec, Reader, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, SetupSpec,
+    RandomAccessSpec, Rcs2Spec, Reader, Reads, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, SetupSpec,
     ShellSpec, SignalSpec, Signals, Star, Swarm, Terminal, TerminalChanges, Terrestrial, Topology, TraceFile,
     TraceFormat, TraceMode, Transport, UplinkPower, VisibilityLimit, WrittenScenario, know_schema,
 };

@@ -1,7 +1,7 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow, and the routes.
 
 use crate::dynamics::LinkDynamics;
-use crate::spec::{IpVersion, Line, LinkSide, Opens, QlogSchema, Reader, Transport};
+use crate::spec::{IpVersion, Line, LinkSide, Opens, QlogSchema, Reader, Reads, Transport};
 pub use crate::spec::{MediumPlan, RandomAccessPlan, Rcs2Plan, WifiPlan};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
@@ -428,6 +428,8 @@ pub struct Proxy {
     pub node: NodeId,
     /// Maximum number of bytes that the proxy buffers for each flow.
     pub buffer: Bytes,
+    /// Reads of the proxy's program; `None` if all data is read as it arrives.
+    pub reads: Option<Reads>,
     /// TCP configuration of the endpoint towards the sender.
     pub client: Arc<Config>,
     /// TCP configuration of the endpoint towards the receiver.

@@ -802,6 +802,26 @@ fn bad_proxies_are_rejected() {
             "did you mean \"receive_buffer\"?",
         ),
         ("crash = { at = \"10 s\" }", "crash = {}", "proxies[0].crash.at", "is missing; specify the time"),
+        (
+            "flows = [\"f1\"]",
+            "reads = { size = \"0 B\" }",
+            "proxies[0].reads.size",
+            "is not a size from 1 B to the buffer",
+        ),
+        ("flows = [\"f1\"]", "reads = { size = \"1 MB\" }", "proxies[0].reads.size", "to the buffer, 512 kB"),
+        ("flows = [\"f1\"]", "reads = { after = \"1 ms\" }", "proxies[0].reads.size", "is missing; specify the size"),
+        (
+            "flows = [\"f1\"]",
+            "reads = { size = \"8 KiB\", after = \"0 s\" }",
+            "proxies[0].reads.after",
+            "0 s is not a time above 0 s",
+        ),
+        (
+            "flows = [\"f1\"]",
+            "reads = { size = \"8 KiB\" }\nprefetch = true",
+            "proxies[0].reads",
+            "prefetch; remove one",
+        ),
         ("crash = { at = \"10 s\" }", twice, "proxies[1].flows", "already splits the flow \"f1\" at this node"),
     ] {
         assert_refused(PROXY, case);

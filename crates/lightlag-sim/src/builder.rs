@@ -3,7 +3,7 @@
 use crate::body::UDP_HEADER;
 use crate::border::WholeNetwork;
 use crate::fabric::Fabric;
-use crate::hosts::application::{Application, Exchange, Forwarding, Reading};
+use crate::hosts::application::{Application, Exchange, Forwarding, Reading, Waking};
 use crate::hosts::collector::Collector;
 use crate::hosts::datagrams::{self, DatagramTarget, Datagrams};
 use crate::hosts::endpoints::{self, EndpointIds, EndpointSpec, Role};
@@ -87,6 +87,7 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         let proxy = &proxies[split.proxy as usize];
         let pooled = Pooled { first, second };
         let mut relay = Relay::new(ends, split.proxy, proxy.buffer.0, is_dialogue, pooled, proxy.opens);
+        relay.read_at_most(proxy.reads.map(|reads| reads.size.0));
         if quic.get(ends[0]).is_some_and(|entry| entry.connection.has_several_streams()) {
             relay.serve_several();
         }
@@ -264,6 +265,11 @@ fn with_task<E: Endpoint + Stream>(
             socket.port.task = Task::Relay(numbers.split(at) as u32);
             if end.role == Role::Entry || flow.traffic.is_dialogue() {
                 socket.connection.read_later();
+            }
+            let proxy = &network.proxies[network.splits[numbers.split(at)].proxy as usize];
+            if let Some(reads) = proxy.reads {
+                let waking = Waking { after: reads.after, due: None };
+                socket.port.application = Some(Box::new(Application::Wakes(waking)));
             }
             socket
         }

@@ -260,7 +260,7 @@ impl<T: Tap, B: Border> World<T, B> {
                 let flow = socket.port.flow;
                 self.transfer_arrives(now, flow);
             }
-            Task::Relay(relay) => return self.relay::<E>(now, relay),
+            Task::Relay(relay) => return self.relay_hears::<E>(now, endpoint, relay),
             Task::Collected(collector) => {
                 let received = socket.connection.received();
                 self.hosts.collectors[collector as usize].arrived(now, received);
@@ -299,7 +299,7 @@ impl<T: Tap, B: Border> World<T, B> {
         }
         self.tap.changed(now, endpoint, None, || connection.quic());
         match port.task {
-            Task::Relay(relay) => self.relay::<E>(now, relay),
+            Task::Relay(relay) => self.relay_hears::<E>(now, endpoint, relay),
             _ => {
                 if port.application.is_some() {
                     self.write::<E>(now, endpoint);
@@ -352,9 +352,26 @@ impl<T: Tap, B: Border> World<T, B> {
         }
     }
 
+    /// Handles an event of an endpoint of a relay, whose program may run later.
+    #[inline]
+    fn relay_hears<E: Transport>(&mut self, now: Instant, endpoint: EndpointId, relay: u32) {
+        if E::sockets_mut(&mut self.hosts)[endpoint].puts_off(now) {
+            self.serve::<E>(now, endpoint);
+        } else {
+            self.relay::<E>(now, relay);
+        }
+    }
+
     /// Handles an event of a connection of a relay.
     #[inline(never)]
     fn relay<E: Transport>(&mut self, now: Instant, relay: u32) {
+        self.relay_once::<E>(now, relay);
+        while self.hosts.relays[relay as usize].reads_on() {
+            self.relay_once::<E>(now, relay);
+        }
+    }
+
+    fn relay_once<E: Transport>(&mut self, now: Instant, relay: u32) {
         let Relay { entry, exit, reader, .. } = self.hosts.relays[relay as usize];
         let ends = [entry, exit];
         if let Some(part) = self.border.part() {

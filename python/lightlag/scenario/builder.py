@@ -8,7 +8,7 @@ from inspect import Signature, signature
 from typing import Any, Concatenate, Literal, ParamSpec
 
 from lightlag.scenario.document import Scenario
-from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy
+from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy, Reads
 from lightlag.scenario.links import Link, LinkParameters
 from lightlag.scenario.quic import QuicLike
 from lightlag.scenario.radio import Medium, Node
@@ -172,6 +172,7 @@ class Network:
         *,
         kind: Literal["split", "quic"] | None = None,
         buffer: Size,
+        reads: Reads | Mapping[str, Any] | None = None,
         flows: Sequence[str] | None = None,
         client: TcpLike | None = None,
         server: TcpLike | None = None,
@@ -194,6 +195,7 @@ class Network:
             node=node,
             kind=kind,
             buffer=buffer,
+            reads=reads,
             flows=named,
             client=client,
             server=server,

@@ -36,6 +36,7 @@ impl ProxySpec {
         Some(Proxy {
             node: node?,
             buffer: self.buffer,
+            reads: self.reads,
             client: client?,
             server: server?,
             quic,

@@ -73,7 +73,7 @@ pub(crate) use places::{say_where_keys_belong, schema};
 pub use police::Police;
 pub(crate) use propagation::orbit;
 pub use propagation::{Elevations, OrbitSpec, Propagation};
-pub use proxy::{Crash, Opens, ProxyKind, ProxySpec};
+pub use proxy::{Crash, Opens, ProxyKind, ProxySpec, Reads};
 pub use queue::Queue;
 pub use record::{QueueMode, Record, TraceMode};
 pub use routing::{FollowLinks, Routing};

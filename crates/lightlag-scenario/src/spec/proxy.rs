@@ -23,6 +23,9 @@ pub struct ProxySpec {
     pub kind: ProxyKind,
     /// Maximum amount of data per flow and direction that the proxy has read and the next hop has not acknowledged.
     pub buffer: Bytes,
+    /// Reading by a program; by default all data is read as it arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Reads>,
     /// Names of the flows that pass through the proxy; by default all flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<String>>,
@@ -98,6 +101,46 @@ impl Opens {
     }
 }
 
+/// Reads of a proxy's program, which runs some time after an event of a connection, and then reads and writes in turn.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Reads {
+    /// Maximum amount of data of a read, which is written to the next connection before the next read.
+    pub size: Bytes,
+    /// Time from an event of a connection until the program runs.
+    #[serde(skip_serializing_if = "Reads::is_usual")]
+    #[schemars(default = "Reads::usual")]
+    pub after: Duration,
+}
+
+impl Reads {
+    /// Returns the default of `after`: a program that waits for events on another core of Linux runs 20 to 100 µs after
+    /// one (ours).
+    fn usual() -> Duration {
+        Duration::from_micros(50)
+    }
+
+    fn is_usual(after: &Duration) -> bool {
+        *after == Self::usual()
+    }
+}
+
+impl FromValue for Reads {
+    const IS_TABLE: bool = true;
+
+    fn read(value: &Value, path: &Path, errors: &mut Errors) -> Option<Self> {
+        let mut table = TableReader::open(value, path, "a table such as { size = \"8 KiB\" }", errors)?;
+        let size = table.required("size", "specify the size of a read, such as \"8 KiB\"", errors);
+        let after = table.optional("after", errors).unwrap_or_else(Self::usual);
+        if after == Duration::ZERO {
+            let message = "0 s is not a time above 0 s; omit reads for a proxy that reads as data arrives";
+            errors.push(Path::Key(path, "after"), message);
+        }
+        table.finish(errors);
+        size.map(|size| Self { size, after })
+    }
+}
+
 /// Crash of a proxy, which loses its buffers and connections and restarts immediately.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -119,6 +162,13 @@ impl FromValue for ProxySpec {
             let message = format!("{bytes} is not a buffer from {SMALLEST} to {LARGEST}");
             errors.push(Path::Key(path, "buffer"), message);
         }
+        let reads: Option<Reads> = table.optional("reads", errors);
+        if let (Some(Reads { size, .. }), Some(buffer)) = (reads, buffer)
+            && !(Bytes(1)..=buffer).contains(&size)
+        {
+            let message = format!("{size} is not a size from 1 B to the buffer, {buffer}");
+            errors.push(Path::Key(&Path::Key(path, "reads"), "size"), message);
+        }
         let flows: Option<Vec<String>> = table.optional("flows", errors);
         if flows.as_ref().is_some_and(Vec::is_empty) {
             errors.push(Path::Key(path, "flows"), "names no flow; name some flows, or omit it for all");
@@ -127,6 +177,7 @@ impl FromValue for ProxySpec {
             node: node.map_or(String::new(), |node| node.0),
             kind,
             buffer: buffer.unwrap_or_default(),
+            reads,
             flows,
             client: table.optional("client", errors).unwrap_or_default(),
             server: table.optional("server", errors).unwrap_or_default(),
@@ -151,6 +202,12 @@ impl FromValue for ProxySpec {
                 if proxy.prefetch {
                     errors.push(Path::Key(path, "prefetch"), "true needs kind = \"split\"; remove it");
                 }
+                if proxy.reads.is_some() {
+                    errors.push(Path::Key(path, "reads"), "needs kind = \"split\"; remove it");
+                }
+            }
+            ProxyKind::Split if proxy.prefetch && proxy.reads.is_some() => {
+                errors.push(Path::Key(path, "reads"), "cannot be combined with prefetch; remove one");
             }
             ProxyKind::Split => {}
         }

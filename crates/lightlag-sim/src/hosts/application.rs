@@ -21,6 +21,29 @@ pub(crate) enum Application {
     Answers(Exchange),
     /// Sink that stores messages.
     Forwards(Forwarding),
+    /// Program of a proxy that runs some time after an event.
+    Wakes(Waking),
+}
+
+/// The runs of a program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waking {
+    /// Time from an event until the program runs.
+    pub(crate) after: Duration,
+    /// Time of the next run, if there was an event.
+    pub(crate) due: Option<Instant>,
+}
+
+impl Waking {
+    /// Returns false if the program runs now. Otherwise its run after this event is planned.
+    pub(crate) fn puts_off(&mut self, now: Instant) -> bool {
+        if self.due.is_some_and(|due| due <= now) {
+            self.due = None;
+            return false;
+        }
+        self.due.get_or_insert(now + self.after);
+        true
+    }
 }
 
 /// The sender of a sink that stores messages.
@@ -53,6 +76,7 @@ impl Application {
             Self::Writes(source) => source.next().filter(|_| !connection.is_over()),
             Self::Asks(talk) | Self::Answers(talk) => talk.due,
             Self::Forwards(forwarding) => forwarding.due.filter(|_| !connection.is_over()),
+            Self::Wakes(waking) => waking.due,
         }
     }
 

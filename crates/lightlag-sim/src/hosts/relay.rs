@@ -58,6 +58,10 @@ pub(crate) struct Relay {
     pub(crate) proxy: u32,
     /// Maximum number of bytes in each buffer.
     limit: u64,
+    /// Maximum number of bytes of a read; `None` without a limit.
+    read_size: Option<u64>,
+    /// Whether a connection has more to read now.
+    reads_on: bool,
     stage: Stage,
     pooled: Pooled,
     opens: Opens,
@@ -129,11 +133,22 @@ struct Passage {
 }
 
 impl Passage {
-    /// Reads as many bytes as fit into the buffer, and writes them to the next connection.
-    fn pass_on<E: Stream>(&mut self, now: Instant, limit: u64, from: &mut E, to: &mut E) {
-        let bytes = from.read(self.room(limit, to));
+    /// Reads as many bytes as fit into the buffer, up to `read_size`, and writes them to the next connection. Returns
+    /// true if more could be read.
+    fn pass_on<E: Stream>(
+        &mut self,
+        now: Instant,
+        limit: u64,
+        read_size: Option<u64>,
+        from: &mut E,
+        to: &mut E,
+    ) -> bool {
+        let room = self.room(limit, to);
+        let most = read_size.map_or(room, |size| room.min(size));
+        let bytes = from.read(most);
         self.write(now, bytes, to);
         debug_assert!(self.kept <= limit, "a buffer has a bound");
+        0 < bytes && bytes == most && most < room && from.unread() > 0
     }
 
     /// Returns the number of bytes that fit into the buffer.
@@ -189,6 +204,8 @@ impl Relay {
             exit,
             proxy,
             limit,
+            read_size: None,
+            reads_on: false,
             stage: Stage::Waiting,
             pooled,
             opens,
@@ -200,6 +217,16 @@ impl Relay {
             streams: None,
             confirmed: 0,
         }
+    }
+
+    /// Limits the number of bytes of a read, if `size` is a limit.
+    pub(crate) fn read_at_most(&mut self, size: Option<u64>) {
+        self.read_size = size;
+    }
+
+    /// Returns true once if a connection has more to read now.
+    pub(crate) fn reads_on(&mut self) -> bool {
+        std::mem::take(&mut self.reads_on)
     }
 
     /// Makes the relay pass on several streams.
@@ -286,9 +313,9 @@ impl Relay {
                 exit.close();
             }
         } else if self.reader.is_none() {
-            self.data.pass_on(now, self.limit, entry, exit);
+            self.reads_on = self.data.pass_on(now, self.limit, self.read_size, entry, exit);
             if let Some(requests) = &mut self.requests {
-                requests.pass_on(now, self.limit, exit, entry);
+                self.reads_on |= requests.pass_on(now, self.limit, self.read_size, exit, entry);
             }
             self.close(entry, exit);
         }

@@ -77,6 +77,15 @@ impl<E: Endpoint + Stream> Socket<E> {
         }
     }
 
+    /// Returns true if the program of a proxy runs later because of an event at `now`.
+    #[inline]
+    pub(crate) fn puts_off(&mut self, now: Instant) -> bool {
+        match self.port.application.as_deref_mut() {
+            Some(Application::Wakes(waking)) => waking.puts_off(now),
+            _ => false,
+        }
+    }
+
     /// Lets the application read the bytes that are due.
     #[inline]
     pub(crate) fn read(&mut self, now: Instant) {

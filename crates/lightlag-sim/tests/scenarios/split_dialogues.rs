@@ -90,6 +90,28 @@ fn proxies_that_wait_for_the_handshake_add_a_round_trip_per_leg() {
     assert!((expected..expected + 2e-4).contains(&end), "{end} is not {expected}");
 }
 
+/// A response of 12,000 B has arrived when the program runs. A proxy that reads 8,192 B writes five full segments and one of 952 B.
+/// With Nagle's algorithm in Minshall's form, the last segment of the rest waits until that one is acknowledged.
+#[test]
+fn a_small_segment_of_each_read_delays_the_next_one_with_nagle() {
+    const READS: &str = "reads = { size = \"8192 B\", after = \"200 us\" }";
+    const NAGLE: &str = "server = { nagle = true, minshall = true }";
+    let traffic = "kind = \"requests\", response = \"12 kB\", count = 1";
+    let text = path(traffic);
+    let with = |keys: &str| {
+        let result = run(&(text.clone() + &proxy("far", keys) + &proxy("near", "")));
+        (result.responses.duration_s[0], result.summary.proxies[0].confirmed_bytes)
+    };
+    let (plain, _) = with("");
+    let [_, satellite, _] = DELAYS;
+    for (keys, wait) in [(READS, 0.0), (NAGLE, 0.0), (&*format!("{READS}\n{NAGLE}"), 2.0 * satellite)] {
+        let (found, bytes) = with(keys);
+        // The program runs 0.2 ms after each of three events.
+        assert!((0.0..7e-4).contains(&(found - plain - wait)), "{found} instead of {plain} + {wait} with {keys}");
+        assert_eq!(bytes, 12_000);
+    }
+}
+
 /// The client never receives a SYN-ACK, or the proxy crashes before the handshake is complete.
 #[test]
 fn a_handshake_that_fails_opens_no_further_connection() {
@@ -268,6 +290,9 @@ fn chains() -> impl Strategy<Value = (String, [u64; 3])> {
             let crash = std::mem::take(&mut crash);
             text += &format!("[[proxies]]\nnode = \"n{index}\"\nbuffer = \"{buffer} B\"\n{crash}");
             text += if pools { "pool = true\n" } else { "" };
+            if buffer % 2 == 0 {
+                text += &format!("reads = {{ size = \"{} B\" }}\n", buffer.min(&2_000));
+            }
             text += if *waits { "opens = \"when-established\"\n" } else { "" };
         }
         let objects = if is_web { objects } else { 0 };
