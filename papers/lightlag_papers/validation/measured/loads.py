@@ -14,12 +14,15 @@ from lightlag_papers.validation.measured.kosek import AMOUNTS, GEO, GOODPUTS, LE
 from lightlag_papers.validation.measured.runs import HERE, Task, Values, Work
 from lightlag_papers.validation.measured.testbed import (
     BUFFER,
+    BURST_B,
     DOWNLOAD_S,
     DOWNLOAD_SWITCHES,
     LONGEST_S,
     PAYLOAD_MBPS,
     PEP_SWITCHES,
     PEP_WINDOW,
+    RESEQUENCING,
+    SPREAD_MS,
     SWITCHES,
     SYMBOL_RATE_MBD,
     Change,
@@ -54,16 +57,19 @@ ABOUT = [
     "Kosek et al. load the ETSI Kepler page (75 objects, 816 kB, one host) with Chromium over OpenSAND, 100 times per "
     "setting. The model has the settings that the authors publish (kosekmi/2022-ifip-nw-quic-proxies, "
     "kosekmi/quic-opensand-emulation): HTTP/1.1 without TLS, at most 6 connections, 40 ms between gateway and server, "
-    "losses of frames towards the satellite in both directions, PEPsal at the gateway and at the terminal, which opens "
-    "its next connection when the handshake of the one before is complete. Forward, packets are sent in BBFRAMEs of "
+    "losses of frames towards the satellite in both directions. Forward, packets are sent in BBFRAMEs of "
     "QPSK 1/4 with GSE, which are lost as a whole, with either of their two packets of IP. Return, a DVB-RCS2 terminal "
     "has 100 kbit/s, and requests a rate of up to 5.12 Mbit/s once per second: the arrivals since the last request, "
-    "plus what waits, spread over the minimum scheduling latency (MSL), as OpenSAND computes it. Round trips (606 and "
-    "144 ms), the payload per second "
-    f"({PAYLOAD_MBPS:g} Mbit/s, for which {SYMBOL_RATE_MBD:g} MBd suffice; nominally 40) and the initial window of the "
-    f"PEPs over the satellite ({PEP_WINDOW} segments; nominally 100) are measured there: without loss, the last byte "
-    "of the document arrives 530 ms after its first over GEO, a round trip between the PEPs. Open, and ours: Reno, the "
-    "default of the testbed's scripts; an MSL of a round trip over GEO; "
+    f"plus what waits, spread over the minimum scheduling latency (MSL, {SPREAD_MS:g} ms), as OpenSAND computes it. Its "
+    f"bursts carry {BURST_B} B and are lost one by one. After a lost frame or burst, OpenSAND's receiver keeps up to "
+    f"{RESEQUENCING} more in case it is only late.",
+    "PEPsal, at the gateway and at the terminal, opens its next connection when the handshake of the one before is "
+    f"complete, has an initial window of {PEP_WINDOW} segments over the satellite, and reads and writes 8 KiB in turn. "
+    "Its sockets have Nagle's algorithm, so the small segment at the end of a write waits for the acknowledgement of "
+    "the one before. This explains the document, whose last byte arrives one round trip between the PEPs after its "
+    "first over GEO (530 ms) and two over LEO (126 ms). Round trips (606 and 144 ms) and the payload per second "
+    f"({PAYLOAD_MBPS:g} Mbit/s, for which {SYMBOL_RATE_MBD:g} MBd suffice; nominally 40) are measured there. Open, and "
+    "ours: Reno, the default of the testbed's scripts; "
     f"PEP buffers of {BUFFER}; {webpages.HEADERS} B of headers per response and {webpages.REQUEST} B per request. "
     "Our browser requests objects when the document is complete, and spends no time on parsing.",
     f"Ours: the median of {SEEDS} seeds, which also open the connection at different times of a request period. A row "

@@ -17,6 +17,8 @@ PAYLOAD_MBPS = 18.04
 """Payload per second of the testbed's connections as soon as they no longer grow."""
 SYMBOL_RATE_MBD = 38.6
 """Symbol rate forward, such that a connection has that payload. The testbed has 40 MBd: 3 % more than measured."""
+RESEQUENCING = 5
+"""Frames, or bursts, that OpenSAND's receiver keeps after a lost one (`satcarrier_udp_stack`)."""
 FADE = {
     "mean": -20,
     "deviation": 0,
@@ -25,25 +27,29 @@ FADE = {
     "clear_sky": "20 dB",
     "symbol_rate": f"{SYMBOL_RATE_MBD:g} MBd",
     "modcods": {"table": "dvb-s2", "use": ["QPSK 1/4"]},
-    "frames": {"label": 6},
+    "frames": {"label": 6, "resequencing": RESEQUENCING},
 }
 """Carrier forward: BBFRAMEs with GSE and the testbed's only MODCOD, without rain (e^-20 dB). Its label is ours."""
 FRAME_MS = 32_490 / SYMBOL_RATE_MBD / 1e3 + 3_330 / SYMBOL_RATE_MBD / 2e3
 """Mean time of a packet at the gateway: its frame, after half a dummy frame. The measured round trips contain it."""
-RETURN_MBPS = 8.3
-"""Rate return: 14.8 MBd with the lowest modulation and code of the testbed, 0.56 bit per symbol."""
 SUPERFRAME_MS = 26.5
-SLOT_B = 188
+SYMBOLS = 536
+"""Symbols of a burst."""
+SLOTS = int(14.8e3 * SUPERFRAME_MS / SYMBOLS)
+"""Slots per superframe of the return link: 14.8 MBd."""
+BURST_B = 223
+"""Payload of a burst with 16QAM 5/6. OpenSAND starts with it, and keeps it: carrier to noise is 20 dB in each direction,
+and 16QAM 5/6 needs 12.6 dB."""
 REQUEST_B = 4
-SLOTS = round(RETURN_MBPS * 1e3 * SUPERFRAME_MS / 8 / (SLOT_B - REQUEST_B))
-"""Slots per superframe of the return link; their size is ours."""
+"""Size of a request in our bursts, which OpenSAND sends on its own."""
+RETURN_MBPS = SLOTS * BURST_B * 8 / SUPERFRAME_MS / 1e3
+"""Rate return."""
 ASSIGNED = {"constant": "100 kbit/s", "rate_based": "5.12 Mbit/s", "volume_based": False}
 """Capacity of the terminal, from the testbed's configuration: the constant assignment, and at most this rate (RBDC)."""
 REQUEST_PERIOD_S = 1.0
 """Time between two requests of the terminal (`sync_period`). OpenSAND keeps a rate for this time and a superframe."""
-SPREAD_MS = GEO.rtt_ms - 80
-"""Time in which a requested rate sends what waits (the MSL of OpenSAND, a constant, for LEO too). Not published; ours
-is the round trip over GEO."""
+SPREAD_MS = 23 * SUPERFRAME_MS
+"""Time in which a requested rate sends what waits: OpenSAND's MSL (`msl_duration`), for LEO too."""
 RETURN_MS = SUPERFRAME_MS / 2 + SUPERFRAME_MS / SLOTS
 """Mean time of a small packet at the terminal until its slot of the constant assignment ends. The measured round trips
 contain it."""
@@ -56,12 +62,10 @@ QUEUE = "6000 packets"
 """Queue of the gateway for best effort."""
 FORWARD_MBPS = 18.7
 """Rate of IP packets that have the measured payload, for the model without frames."""
-PEP_WINDOW = 10
-"""Initial window of the PEPs over the satellite in segments. The testbed sets 100, but over GEO, without loss, the
-document's last byte arrives 530 ms after its first (median of `responseEnd` less `responseStart`; 520 to 541 ms in 80 %
-of the loads): a second round trip between the PEPs (526 ms), where 100 segments need only the server's (80 ms)."""
-PROXY_WINDOW = 100
-"""Initial window of the QUIC proxies over the satellite in datagrams, from the configuration of the testbed."""
+READS = {"size": "8192 B"}
+"""PEPsal reads up to two pages of memory, and writes them before it reads again. Its sockets have Nagle's algorithm."""
+PEP_WINDOW = 100
+"""Initial window of PEPs and QUIC proxies over the satellite, from the configuration of the testbed."""
 BUFFER = "4 MB"
 """Buffer of a PEP for each direction; ours. The testbed starts PEPsal with the kernel's buffers."""
 
@@ -82,7 +86,7 @@ def scenario(
         {"forward": f"{FORWARD_MBPS:g} Mbit/s", "backward": "1 Gbit/s"},
         0.0,
         queue=QUEUE,
-        loss={"forward": 1 - (1 - loss_percent / 100) ** PIECES, "backward": loss_percent / 100},
+        loss={"forward": 1 - (1 - loss_percent / 100) ** PIECES, "backward": 0.0},
         fade={"forward": FADE},
     )
     beam = {
@@ -98,7 +102,9 @@ def scenario(
         "rate_spread": f"{SPREAD_MS:g} ms",
         "rate_timeout": f"{REQUEST_PERIOD_S + SUPERFRAME_MS / 1e3:g} s",
         "delay": f"{orbit.rtt_ms / 2 - GROUND_MS - (FRAME_MS + RETURN_MS) / 2:g} ms",
-        "slot_payload": f"{SLOT_B} B",
+        "slot_payload": f"{BURST_B + REQUEST_B} B",
+        "burst_loss": loss_percent / 100,
+        "resequencing": RESEQUENCING,
         "terminal_queue": 6000,
         "forward_rate": "1 Gbit/s",
         **ASSIGNED,
@@ -108,9 +114,9 @@ def scenario(
         "duration": f"{length_s:g} s",
         "defaults": {"tcp": {"profile": "linux", "congestion": "newreno"}},
         "links": [
-            link(("server", "gateway"), "1 Gbit/s", GROUND_MS),
+            link(("server", "gateway"), "100 Gbit/s", GROUND_MS),
             carrier,
-            link(("terminal", "client"), "1 Gbit/s", 0.0),
+            link(("terminal", "client"), "100 Gbit/s", 0.0),
         ],
         "media": [beam],
         "nodes": [{"name": "hub"}, {"name": "terminal"}],
@@ -118,8 +124,9 @@ def scenario(
         "record": {"trace": "off", "queue": "off", "drops": False},
     }
     if pep:
-        near, far = {"congestion": "newreno"}, {"congestion": "newreno", "initial_window": PEP_WINDOW}
-        pepsal = {"buffer": BUFFER, "opens": "when-established"}
+        near = {"congestion": "newreno", "nagle": True, "minshall": True, "receive_buffer": "auto"}
+        far = near | {"initial_window": PEP_WINDOW}
+        pepsal = {"buffer": BUFFER, "reads": READS, "opens": "when-established"}
         content["proxies"] = [
             {"node": "gateway", **pepsal, "client": near, "server": far},
             {"node": "terminal", **pepsal, "client": far, "server": near},
@@ -196,6 +203,7 @@ def _loss(factor: float) -> Change:
     def change(content: dict[str, Any]) -> None:
         loss = content["links"][1]["loss"]
         loss.update({side: value * factor for side, value in loss.items()})
+        content["media"][0]["burst_loss"] *= factor
 
     return change
 
@@ -212,13 +220,13 @@ def _packets(content: dict[str, Any]) -> None:
 
 def _whole_frames(content: dict[str, Any]) -> None:
     """Loses a frame with the printed probability, as if one packet of IP carried it."""
-    content["links"][1]["loss"]["forward"] = content["links"][1]["loss"]["backward"]
+    content["links"][1]["loss"]["forward"] = content["media"][0]["burst_loss"]
 
 
-def _bursts(content: dict[str, Any]) -> None:
-    """Loses a packet on the return link with any of three frames."""
-    loss = content["links"][1]["loss"]
-    loss["backward"] = 1 - (1 - loss["backward"]) ** 3
+def _immediately(content: dict[str, Any]) -> None:
+    """Passes on frames and bursts after a lost one immediately."""
+    content["links"][1]["fade"] = {"forward": FADE | {"frames": {"label": 6}}}
+    del content["media"][0]["resequencing"]
 
 
 def _beam(**keys: Any) -> Change:
@@ -250,7 +258,7 @@ SWITCHES: dict[str, Change] = {
     "windows kept when idle": _ends(idle_restart="off"),
     "40 MBd": _symbol_rate,
     "packets instead of frames": _packets,
-    "return link of 8.3 Mbit/s": unassigned,
+    "return link of 49 Mbit/s": unassigned,
     "return link of 100 kbit/s": _beam(rate_based=None, rate_period=None),
     "a request of a rate per round trip": _beam(rate_period=None),
     "a rate that sends in a round trip": _beam(rate_spread=None),
@@ -258,13 +266,14 @@ SWITCHES: dict[str, Change] = {
 }
 PEP_SWITCHES: dict[str, Change] = {
     "PEP buffers of 64 kB": _proxies(buffer="64 kB"),
-    "initial windows of PEPs 100": _proxies(initial_window=100),
+    "initial windows of PEPs 10": _proxies(initial_window=10),
+    "PEPs without Nagle's algorithm": _proxies(nagle=False, minshall=False),
     "next connection with the SYN": _proxies(opens="on-syn"),
     "CUBIC in PEPs": _proxies(congestion="cubic"),
 }
 LOSS_SWITCHES: dict[str, Change] = {
     "one IP packet per frame": _whole_frames,
-    "three frames per packet return": _bursts,
+    "frames after a lost one immediately": _immediately,
     "losses × 4": _loss(4),
 }
 """Changes of lossy paths."""
@@ -273,7 +282,7 @@ DOWNLOAD_SWITCHES = (
     "initial window 20",
     "40 MBd",
     "packets instead of frames",
-    "return link of 8.3 Mbit/s",
+    "return link of 49 Mbit/s",
     "return link of 100 kbit/s",
     "a request of a rate per round trip",
     "a rate that sends in a round trip",
@@ -312,7 +321,7 @@ def over_quic(content: dict[str, Any]) -> None:
 def over_quic_proxies(content: dict[str, Any]) -> None:
     """Changes a page load to HTTP/3 with proxies of QUIC at the gateway and at the terminal."""
     over_quic(content)
-    far = {"congestion": "newreno", "initial_window": PROXY_WINDOW}
+    far = {"congestion": "newreno", "initial_window": PEP_WINDOW}
     # The client opens the connections, so the gateway's server is the end towards the satellite.
     content["proxies"] = [
         {"node": "gateway", "kind": "quic", "buffer": BUFFER, "quic": {"server": far}},
