@@ -9,6 +9,7 @@ use crate::received::AckRules;
 use crate::rtt::Variance;
 use lightlag_control::congestion::Choice;
 use lightlag_control::congestion::careful_resume::Saved;
+use lightlag_control::congestion::loss_assumption::LossAssumption;
 use lightlag_core::params::refusal::{OptionError, error};
 use lightlag_core::{Bytes, Codepoint, Duration, Instant};
 use schemars::JsonSchema;
@@ -238,6 +239,8 @@ pub struct Config {
     pub mtu: Option<MtuRules>,
     /// State of an earlier connection on the same path, for Careful Resume (RFC 9959).
     pub careful_resume: Option<Saved>,
+    /// Assumed cause of a loss without evidence of its cause.
+    pub loss_assumption: LossAssumption,
     /// Initial congestion window.
     pub initial_window: InitialWindow,
     /// If the first sample of the round-trip time exceeds this value, the initial window is multiplied by their ratio,

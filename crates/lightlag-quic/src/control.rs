@@ -10,10 +10,13 @@
 //! - `cwnd_limited` is false while the application or credit left the window unfilled (RFC 9002 §7.8).
 //! - A rise of the CE count is a [`Cause::Mark`], once per episode; persistent congestion is a [`Cause::Timeout`]; a
 //!   probe timeout is not reported.
+//! - An episode that is attributed to corruption is not reported (`attribution`).
 
+mod attribution;
 mod packets;
 mod restart;
 
+use self::attribution::Attribution;
 use crate::config::Config;
 use crate::details::Windows;
 use crate::pacing::{Bucket, Pace, PacingRules, QuinnBucket};
@@ -22,6 +25,8 @@ use crate::picoquic::LongStart;
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
 use lightlag_control::congestion::careful_resume::CarefulResume;
+use lightlag_control::congestion::loss_assumption::LossAssumption;
+use lightlag_control::congestion::response::Responding;
 use lightlag_control::congestion::{
     self, Ack, Cause, Congestion, CongestionControl, ConnectionStart, Needs, Phase, Sent as SentReport,
 };
@@ -81,6 +86,8 @@ pub struct Control {
     allows_extra: bool,
     undo: bool,
     undo_few: bool,
+    /// Attribution of losses, unless all of them are congestion.
+    attribution: Option<Box<Attribution>>,
     last_sent: Option<Instant>,
     idle_restart: Option<Duration>,
     pub(crate) undone: u64,
@@ -140,13 +147,16 @@ impl Control {
         let needs = config.congestion.needs(start.ecn);
         let own_start = LongStart::of(config, &start).filter(|_| config.careful_resume.is_none());
         let has_own_start = own_start.is_some();
-        let (algorithm, needs): (Box<dyn CongestionControl>, Needs) = match (config.careful_resume, own_start) {
+        let (mut algorithm, needs): (Box<dyn CongestionControl>, Needs) = match (config.careful_resume, own_start) {
             (Some(saved), _) => {
                 (Box::new(CarefulResume::new(saved, &config.congestion, &start)), CarefulResume::needs(needs))
             }
             (None, Some(own_start)) => (Box::new(own_start), needs),
             (None, None) => (congestion::build(&config.congestion, &start), needs),
         };
+        if let LossAssumption::Custom(custom) = &config.loss_assumption {
+            algorithm = Box::new(Responding::new(custom, &start, algorithm));
+        }
         let mut control = Self::with_algorithm(config, algorithm, needs, seed);
         control.packets = packets::packet_window(config, bytes, datagram);
         control.is_special |= control.packets.is_some();
@@ -198,6 +208,7 @@ impl Control {
             allows_extra: config.loss.extra_packet,
             undo: config.loss.undo,
             undo_few: config.loss.undo_few,
+            attribution: Attribution::of(&config.loss_assumption),
             last_sent: None,
             idle_restart: config.idle_restart,
             undone: 0,
@@ -404,13 +415,16 @@ impl Control {
         if let Some(rates) = &mut self.rates {
             rates.delivered(now, packet.serial.into(), bytes);
         }
-        if packet.flags.has(SentFlags::LOST) {
+        if packet.flags.has(SentFlags::LOST) && !self.is_excused(packet.time) {
             self.episode_late += 1;
         }
     }
 
     /// Notes a lost packet.
     pub(crate) fn packet_lost(&mut self, now: Instant, packet: &SentPacket) {
+        if self.attribution.is_some() {
+            return self.packet_lost_for_any_cause(now, packet);
+        }
         if self.recovery_start.is_none_or(|start| packet.time > start) && self.episode_lost > 0 {
             // The start of a new episode.
             (self.episode_lost, self.episode_late) = (0, 0);
@@ -430,6 +444,13 @@ impl Control {
     /// Reports an acknowledgement to the algorithm, and then the end and the start of episodes.
     #[inline]
     pub(crate) fn acknowledged(&mut self, now: Instant, delivered: &Delivered, rtt: &Rtt) {
+        let attributed;
+        let delivered = if self.attribution.is_some() {
+            attributed = self.attribute(now, delivered, rtt);
+            &attributed
+        } else {
+            delivered
+        };
         if let Some(end) = delivered.end {
             let ahead = (self.sent as u32).wrapping_sub(end);
             self.acked = self.acked.max(self.sent - u64::from(ahead));
@@ -513,7 +534,8 @@ impl Control {
             self.react(now, last_lost, Cause::Loss, false, in_flight);
             return self.copy_window();
         }
-        if self.recovery_start.is_none_or(|start| last_lost > start) {
+        let excused = self.attribution.is_some() && self.excuses(now, last_lost, in_flight, rtt);
+        if !excused && self.recovery_start.is_none_or(|start| last_lost > start) {
             self.begin(now, Cause::Loss, rtt);
             self.copy_window();
         }

@@ -9,6 +9,7 @@ pub use extensions::{AckFrequencyOptions, MtuSwitch};
 use extensions::{check_idle, support_frequency};
 use lightlag_control::congestion::Choice;
 use lightlag_control::congestion::careful_resume::Saved;
+use lightlag_control::congestion::loss_assumption::LossAssumption;
 pub use lightlag_core::params::refusal::OptionError;
 use lightlag_core::params::refusal::{error, in_range};
 use lightlag_core::{Bytes, Codepoint, Duration, overrides};
@@ -97,6 +98,10 @@ overrides! {
         /// the window jumps to half of `saved_cwnd`, or to `max_jump` if that is less. Only with window-based
         /// algorithms. Default: none.
         careful_resume: Saved, optional;
+        /// Assumed cause of a loss without evidence of its cause: congestion, or corruption, which does not reduce the
+        /// window; or a custom loss response, `{ python = "mine.py:Mine" }`, which decides for each loss. Other values
+        /// than congestion replace the windows of quinn, picoquic and aioquic by those of the algorithm.
+        loss_assumption: LossAssumption;
         /// Whether the server accepts data in the first flight.
         accept_zero_rtt: bool, apart;
         /// Version of QUIC, 1 (RFC 9000) or 2 (RFC 9369). Captures show it; times and sizes are the same.

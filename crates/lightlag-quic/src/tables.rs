@@ -11,6 +11,7 @@ use crate::profile::Profile;
 use crate::received::{AckRules, PingRule};
 use crate::rtt::Variance;
 use lightlag_control::congestion::hystart::{self, Policy};
+use lightlag_control::congestion::loss_assumption::LossAssumption;
 use lightlag_control::congestion::{Choice, cubic};
 use lightlag_core::{Codepoint, Duration};
 
@@ -47,6 +48,7 @@ fn rfc9002() -> Config {
         datagram: 1_200,
         mtu: None,
         careful_resume: None,
+        loss_assumption: LossAssumption::Congestion,
         initial_window: InitialWindow::Rfc9002,
         window_rtt: None,
         min_window: 2,

@@ -9,7 +9,6 @@ use serde::Serialize;
 
 mod fast_open;
 mod initial_window;
-mod loss_assumption;
 mod options;
 mod profile;
 mod receive_buffer;
@@ -19,8 +18,8 @@ mod scps;
 
 pub use fast_open::FastOpenUse;
 pub use initial_window::InitialWindow;
+pub use lightlag_control::congestion::loss_assumption::{LossAssumption, register_response};
 pub use lightlag_control::rtt::{Rto, Variance, VarianceGain};
-pub use loss_assumption::{LossAssumption, register_response};
 pub use options::{DelayedAckOptions, DelayedAckSwitch, OptionError, Options};
 pub use profile::Profile;
 pub(crate) use receive_buffer::INITIAL as INITIAL_RECEIVE_BUFFER;

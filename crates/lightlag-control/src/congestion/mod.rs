@@ -28,6 +28,7 @@ mod internals;
 pub mod jersey;
 pub mod ledbat;
 pub mod linux26;
+pub mod loss_assumption;
 pub mod new_reno;
 pub mod none;
 pub mod noordwijk;

@@ -34,12 +34,13 @@ impl RenoFamily for NewReno {
             acknowledged.
 
             With one loss every n segments the window is a sawtooth from W/2 to W with n = 3W²/8, and its mean is
-            √(3/(2p)). A mark counts as a loss; with ABE (RFC 8511 §3) it leaves max(0.8 FlightSize, 2).
+            √(3/(2p)). 1/2 is `beta` (0.7 in quicly), with which the mean is √((1 + β)/(2 (1 − β) p)). A mark counts as a
+            loss; with ABE (RFC 8511 §3) it leaves max(0.8 FlightSize, 2).
         "#,
         variants: INCREASES,
         deviations: &[],
         checks: "The sawtooth at one loss every n segments, to 1 %; the mean window under random loss at p = 10⁻², 10⁻³ \
-                 and 10⁻⁴, to 10 %.",
+                 and 10⁻⁴, to 10 %; both also with β = 0.7.",
         not_modelled: "",
     };
     const RESTARTS: bool = false;

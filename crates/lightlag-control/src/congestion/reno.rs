@@ -7,8 +7,8 @@
 //! - congestion avoidance, for each counted segment: W += 1/W (equation 3), or W += 1 after W segments (the byte
 //!   counting recommended by §3.1); in `linux-2.6` W += 1 after W acknowledged segments, including those acknowledged
 //!   in the preceding recovery, at most once per ACK (`tcp_reno_cong_avoid` with `tcp_abc` = 1);
-//! - loss: ssthresh = max(FlightSize/2, 2), W = ssthresh (equation 4);
-//! - mark: as a loss, or with ABE ssthresh = max(0.8 FlightSize, 2) (RFC 8511 §3);
+//! - loss: ssthresh = max(β FlightSize, 2), W = ssthresh, with β = 1/2 (equation 4);
+//! - mark: as a loss, or with ABE ssthresh = max(0.8 FlightSize, 2) (RFC 8511 §3), unless β is larger;
 //! - timeout: the same ssthresh, unless the timer expired before for the same data; W = 1.
 //!
 //! The connection determines for how many segments an ACK counts: one, the segments that it acknowledges, or those up
@@ -22,9 +22,11 @@ use super::registry::Algorithm;
 use super::window::window_based;
 use super::{Ack, Cause, Congestion, CongestionControl, ConnectionStart, Needs, SlowStart, Window};
 use lightlag_core::params::{Declared, Setting};
-use lightlag_core::words;
+use lightlag_core::{Unit, words};
 use std::marker::PhantomData;
 
+/// Fraction of FlightSize that remains after a loss (RFC 5681 §3.1 equation 4).
+const LOSS_KEPT: f64 = 0.5;
 /// Fraction of FlightSize that remains after a congestion mark with ABE (RFC 8511 §3).
 const ABE_KEPT: f64 = 0.8;
 
@@ -60,13 +62,26 @@ pub(super) trait RenoFamily: Clone + Default + PartialEq + 'static {
 pub struct Reno;
 
 /// Parameters of the algorithm `M`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config<M = Reno> {
     /// Form of the increase by a segment per round in congestion avoidance.
     pub increase: Increase,
+    /// β: fraction of FlightSize that remains after a loss.
+    pub beta: f64,
     /// Slow start.
     pub hystart: hystart::Config,
     member: PhantomData<M>,
+}
+
+impl<M> Default for Config<M> {
+    fn default() -> Self {
+        Self {
+            increase: Increase::default(),
+            beta: LOSS_KEPT,
+            hystart: hystart::Config::default(),
+            member: PhantomData,
+        }
+    }
 }
 
 words! {
@@ -92,7 +107,8 @@ pub struct Additive {
     window: Window,
     increase: Increase,
     counted: f64,
-    /// Fraction of FlightSize that remains after a congestion mark.
+    /// Fractions of FlightSize that remain after a loss and after a congestion mark.
+    loss_kept: f64,
     mark_kept: f64,
     restarts: bool,
     slow_start: SlowStart,
@@ -112,7 +128,8 @@ impl Additive {
             window: Window::new(start),
             increase: config.increase,
             counted: 0.0,
-            mark_kept: if start.abe { ABE_KEPT } else { 0.5 },
+            loss_kept: config.beta,
+            mark_kept: if start.abe { config.beta.max(ABE_KEPT) } else { config.beta },
             restarts: M::RESTARTS,
             slow_start: SlowStart::new(&config.hystart, start),
         }
@@ -177,7 +194,7 @@ impl CongestionControl for Additive {
 
     fn on_congestion(&mut self, event: &Congestion) {
         self.counted = 0.0;
-        let kept = if event.cause == Cause::Mark { self.mark_kept } else { 0.5 };
+        let kept = if event.cause == Cause::Mark { self.mark_kept } else { self.loss_kept };
         self.window.react(event, self.threshold(kept, event.flight));
         if self.restarts && event.cause == Cause::Loss {
             self.window.clamp_to(1.0);
@@ -210,12 +227,13 @@ impl RenoFamily for Reno {
             `recovery = "reno"`, where fast recovery ends at the first ACK of new data.
 
             With one loss every n segments the window is a sawtooth from W/2 to W with n = 3W²/8, and its mean is
-            √(3/(2p)). A mark counts as a loss; with ABE (RFC 8511 §3) it leaves max(0.8 FlightSize, 2).
+            √(3/(2p)). 1/2 is `beta` (0.7 in quicly), with which the mean is √((1 + β)/(2 (1 − β) p)). A mark counts as a
+            loss; with ABE (RFC 8511 §3) it leaves max(0.8 FlightSize, 2).
         "#,
         variants: INCREASES,
         deviations: &[],
         checks: "The sawtooth at one loss every n segments, to 1 %; the mean window under random loss at p = 10⁻², 10⁻³ \
-                 and 10⁻⁴, to 10 %.",
+                 and 10⁻⁴, to 10 %; both also with β = 0.7.",
         not_modelled: "",
     };
     const RESTARTS: bool = false;
@@ -229,9 +247,11 @@ impl<M: RenoFamily> Declared for Config<M> {
              acknowledged segments, also in fast recovery; ns3 adds 1/W for each ACK, whatever it acknowledges; profile is whole \
              in profile linux, linux-2.6 in ns2-linux, ns3 in ns3, fraction in the others.",
         );
+        let beta = Setting::quantity("beta", |config: &mut Self| &mut config.beta, Unit::Plain, 0.1, 0.99)
+            .about("Fraction of FlightSize that remains after a loss (quicly: 0.7).");
         let slow_start = hystart::settings("standard").into_iter();
         let slow_start = slow_start.map(|setting| setting.within(|config: &mut Self| &mut config.hystart));
-        [increase].into_iter().chain(slow_start).collect()
+        [increase, beta].into_iter().chain(slow_start).collect()
     }
 }
 

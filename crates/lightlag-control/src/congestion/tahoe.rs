@@ -40,7 +40,7 @@ impl RenoFamily for Tahoe {
         signal: Signal::Loss,
         details: r#"
             The key `recovery`, not the name of the algorithm, selects how losses are repaired: `tahoe` is meant for
-            `recovery = "reno"`.
+            `recovery = "reno"`. 1/2 is `beta`.
 
             A mark halves the window, as in RFC 3168 §6.1.2, because nothing has to be retransmitted. With ABE (RFC 8511
             §3) a mark leaves max(0.8 FlightSize, 2).

@@ -9,17 +9,23 @@ use crate::picoquic::PicoquicWindow;
 use crate::quinn::QuinnWindow;
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
+use lightlag_control::congestion::loss_assumption::LossAssumption;
 use lightlag_control::congestion::{Cause, Choice, Phase};
 use lightlag_core::Instant;
 
-/// Returns the window of quinn, aioquic or picoquic, if the profile has one and the algorithm has its default
-/// parameters.
+/// Returns the window of quinn, aioquic or picoquic, if the profile has one, the algorithm has its default parameters,
+/// and all losses are congestion.
 pub(super) fn packet_window(config: &Config, bytes: u64, datagram: u64) -> Option<Box<dyn PacketWindow>> {
     let choice = &config.congestion;
     let is_own = *choice == config.profile.config().congestion;
     let is_plain = is_own || choice.name().parse::<Choice>().is_ok_and(|plain| plain == *choice);
     let is_cubic = choice.name() == "cubic";
-    if !is_plain || config.careful_resume.is_some() || !is_cubic && !matches!(choice.name(), "newreno" | "reno") {
+    let reacts = config.loss_assumption == LossAssumption::Congestion;
+    if !is_plain
+        || !reacts
+        || config.careful_resume.is_some()
+        || !is_cubic && !matches!(choice.name(), "newreno" | "reno")
+    {
         return None;
     }
     match config.details.windows {

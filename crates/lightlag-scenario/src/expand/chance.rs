@@ -108,9 +108,15 @@ impl Network {
     }
 
     fn custom_responses(&self) -> impl Iterator<Item = &response::CustomResponse> {
-        self.senders().filter_map(|tcp| {
-            if let LossAssumption::Custom(custom) = &tcp.loss_assumption { Some(custom) } else { None }
-        })
+        let of_quic = self.flows.iter().filter_map(|flow| flow.quic.as_deref());
+        let of_quic = of_quic.flat_map(|ends| [&ends.sender, &ends.receiver]);
+        let of_proxies = self.proxies.iter().filter_map(|proxy| proxy.quic.as_deref());
+        let of_proxies = of_proxies.flat_map(|ends| [&ends.client, &ends.server]);
+        let of_quic = of_quic.chain(of_proxies).map(|quic| &quic.loss_assumption);
+        self.senders()
+            .map(|tcp| &tcp.loss_assumption)
+            .chain(of_quic)
+            .filter_map(|assumption| if let LossAssumption::Custom(custom) = assumption { Some(custom) } else { None })
     }
 
     fn senders(&self) -> impl Iterator<Item = &Config> {

@@ -6,6 +6,10 @@ use lightlag_core::{Duration, Instant};
 
 const RTT: Duration = Duration::from_millis(100);
 
+fn read(json: &str) -> Choice {
+    serde_json::from_str(json).expect("the keys exist")
+}
+
 /// Returns Reno in congestion avoidance at a window of `window` segments.
 fn avoiding(increase: Increase, window: f64) -> Additive {
     let mut reno = Additive::new(&Config::<Reno> { increase, ..Config::default() }, &start(10));
@@ -96,6 +100,60 @@ fn the_mean_window_under_random_loss_follows_the_square_root() {
         let (mean, p) = Steady::new(r#""reno""#, RTT).lose_at_random(p, 4000);
         // Mathis 1997 with one ACK per segment: √(3/(2p)) for regular losses.
         assert_within(&format!("mean window at {p:.2e}"), mean, (1.5 / p).sqrt(), 0.1);
+    }
+}
+
+#[test]
+fn beta_sets_the_remaining_part_of_the_flight() {
+    for (beta, abe, cause, left) in [
+        (0.7, false, Cause::Loss, 7),
+        (0.7, false, Cause::Timeout, 7),
+        (0.7, false, Cause::Mark, 7),
+        (0.7, true, Cause::Mark, 8),
+        (0.9, true, Cause::Mark, 9),
+        (0.1, false, Cause::Loss, 2),
+    ] {
+        for name in ["reno", "newreno", "tahoe"] {
+            let choice = read(&format!(r#"{{ "algorithm": "{name}", "beta": {beta} }}"#));
+            let mut algorithm = build(&choice, &ConnectionStart { abe, ..start(10) });
+            algorithm.on_congestion(&congestion(cause, 10.0));
+            assert_eq!(algorithm.ssthresh(), left * SEGMENT, "{name}, {beta}, {abe}, {cause:?}");
+        }
+    }
+    // Whole segments: ⌊0.7 · 21⌋ = 14.
+    let config = Config::<Reno> { increase: Increase::Whole, beta: 0.7, ..Config::default() };
+    let mut whole = Additive::new(&config, &start(10));
+    whole.on_congestion(&congestion(Cause::Loss, 21.0));
+    assert_eq!(whole.ssthresh(), 14 * SEGMENT);
+}
+
+#[test]
+fn the_default_beta_is_the_algorithm_without_it() {
+    for name in ["reno", "newreno", "tahoe"] {
+        assert_eq!(read(&format!(r#"{{ "algorithm": "{name}", "beta": 0.5 }}"#)), Choice::named(name));
+    }
+}
+
+#[test]
+fn with_another_beta_sawtooth_and_mean_follow_its_formulas() {
+    let text = r#"{ "algorithm": "newreno", "beta": 0.7 }"#;
+    // A tooth from βW to W has (1 − β²) W²/2 segments. W = 40: 408.
+    let mut path = Steady::new(text, RTT);
+    path.avoid_from(28.0);
+    let mut peaks = Vec::new();
+    for n in 1..=20 * 408 {
+        path.acknowledge();
+        if n % 408 == 0 {
+            peaks.push(path.window());
+            path.react(Cause::Loss);
+        }
+    }
+    assert_within("the last peak", peaks[19], 40.0, 0.01);
+    assert_within("the bottom", path.window(), 28.0, 0.01);
+    for p in [1e-2, 1e-3, 1e-4] {
+        let (mean, p) = Steady::new(text, RTT).lose_at_random(p, 4000);
+        // One loss every 1/p segments gives W = √(2/((1 − β²) p)) and the mean (1 + β) W/2.
+        assert_within(&format!("mean window at {p:.2e}"), mean, (1.7 / (0.6 * p)).sqrt(), 0.1);
     }
 }
 

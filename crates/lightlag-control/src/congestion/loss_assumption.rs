@@ -1,6 +1,6 @@
 //! The assumed cause of a loss: a keyword, or a custom loss response.
 
-use lightlag_control::congestion::response::{CUSTOM, CustomResponse, ResponseFactory};
+use super::response::{CUSTOM, CustomResponse, ResponseFactory};
 use lightlag_core::custom::Origin;
 use lightlag_core::forms;
 use lightlag_core::params::PlainTable;
