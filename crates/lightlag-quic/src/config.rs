@@ -4,11 +4,12 @@ use crate::codec::Version;
 use crate::credit::Tuning;
 use crate::details::Details;
 use crate::pacing::PacingRules;
+use crate::picoquic;
 use crate::profile::Profile;
 use crate::received::AckRules;
 use crate::rtt::Variance;
 use lightlag_control::congestion::Choice;
-use lightlag_control::congestion::careful_resume::Saved;
+use lightlag_control::congestion::careful_resume::{ResumeRule, Saved};
 use lightlag_control::congestion::loss_assumption::LossAssumption;
 use lightlag_core::params::refusal::{OptionError, error};
 use lightlag_core::{Bytes, Codepoint, Duration, Instant};
@@ -354,7 +355,10 @@ impl Config {
             );
         }
         if let Some(saved) = self.careful_resume {
-            saved.check(&self.congestion)?;
+            match saved.rule {
+                ResumeRule::Rfc9959 => saved.check(&self.congestion)?,
+                ResumeRule::Picoquic => picoquic::check_saved(self, &saved)?,
+            }
         }
         let idle = self.idle_timeout;
         if let Some(interval) = self.keep_alive.filter(|interval| !idle.is_zero() && *interval >= idle) {

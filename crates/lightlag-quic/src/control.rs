@@ -16,6 +16,8 @@ mod attribution;
 mod packets;
 mod restart;
 
+pub(crate) use packets::has_plain_window;
+
 use self::attribution::Attribution;
 use crate::config::Config;
 use crate::details::Windows;
@@ -24,7 +26,7 @@ use crate::packet_window::PacketWindow;
 use crate::picoquic::LongStart;
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
-use lightlag_control::congestion::careful_resume::CarefulResume;
+use lightlag_control::congestion::careful_resume::{CarefulResume, ResumeRule};
 use lightlag_control::congestion::loss_assumption::LossAssumption;
 use lightlag_control::congestion::response::Responding;
 use lightlag_control::congestion::{
@@ -145,9 +147,10 @@ impl Control {
             seed,
         };
         let needs = config.congestion.needs(start.ecn);
-        let own_start = LongStart::of(config, &start).filter(|_| config.careful_resume.is_none());
+        let resumed = config.careful_resume.filter(|saved| saved.rule == ResumeRule::Rfc9959);
+        let own_start = LongStart::of(config, &start).filter(|_| resumed.is_none());
         let has_own_start = own_start.is_some();
-        let (mut algorithm, needs): (Box<dyn CongestionControl>, Needs) = match (config.careful_resume, own_start) {
+        let (mut algorithm, needs): (Box<dyn CongestionControl>, Needs) = match (resumed, own_start) {
             (Some(saved), _) => {
                 (Box::new(CarefulResume::new(saved, &config.congestion, &start)), CarefulResume::needs(needs))
             }

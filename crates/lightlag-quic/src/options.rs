@@ -96,7 +96,8 @@ overrides! {
         /// Careful Resume (RFC 9959) by the end that sends: window and RTT of an earlier connection on the path, `{
         /// saved_cwnd = "2 MB", saved_rtt = "600 ms" }`. If the first measured round trip is similar to `saved_rtt`,
         /// the window jumps to half of `saved_cwnd`, or to `max_jump` if that is less. Only with window-based
-        /// algorithms. Default: none.
+        /// algorithms. With `rule = "picoquic"` and that profile, the window starts at all of `saved_cwnd`; only with
+        /// newreno, cubic and, above 250 ms, bbr3. Default: none.
         careful_resume: Saved, optional;
         /// Assumed cause of a loss without evidence of its cause: congestion, or corruption, which does not reduce the
         /// window; or a custom loss response, `{ python = "mine.py:Mine" }`, which decides for each loss. Other values
@@ -360,6 +361,39 @@ mod tests {
             (
                 json!({ "congestion": "bbr", "careful_resume": { "saved_cwnd": "1 MB", "saved_rtt": "1 s" } }),
                 "careful_resume: bbr has no window that could jump",
+            ),
+            (
+                json!({ "careful_resume": { "saved_cwnd": "1 MB", "saved_rtt": "1 s", "rule": "picoquic" } }),
+                "careful_resume.rule: picoquic needs profile",
+            ),
+            (
+                json!({
+                    "profile": "picoquic", "congestion": "bbr3",
+                    "careful_resume": { "saved_cwnd": "1 MB", "saved_rtt": "250 ms", "rule": "picoquic" },
+                }),
+                "careful_resume.saved_rtt: 250 ms is not above 250 ms",
+            ),
+            (
+                json!({
+                    "profile": "picoquic", "congestion": { "algorithm": "newreno", "beta": 0.7 },
+                    "careful_resume": { "saved_cwnd": "1 MB", "saved_rtt": "1 s", "rule": "picoquic" },
+                }),
+                "careful_resume.rule: picoquic has no such rule for newreno with these parameters",
+            ),
+            (
+                json!({
+                    "profile": "picoquic", "loss_assumption": "corruption",
+                    "careful_resume": { "saved_cwnd": "1 MB", "saved_rtt": "1 s", "rule": "picoquic" },
+                }),
+                "careful_resume.rule: picoquic needs loss_assumption",
+            ),
+            (
+                json!({
+                    "profile": "picoquic",
+                    "careful_resume":
+                        { "saved_cwnd": "1 MB", "saved_rtt": "1 s", "max_jump": "1 kB", "rule": "picoquic" },
+                }),
+                "careful_resume.max_jump: has no effect",
             ),
             (json!({ "time_threshold": 0.5 }), "time_threshold: 0.5 is not between 1 and 10"),
             (json!({ "congestion": "dctcp", "ecn": "not_ect" }), "ecn: dctcp relies on congestion marks"),

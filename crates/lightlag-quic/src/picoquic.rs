@@ -9,14 +9,17 @@
 //! - The smoothed loss rate, 1/16 for each lost packet. CUBIC reacts to a loss only if it exceeds 15 %; NewReno reacts
 //!   to each one.
 //!
-//! [`window`] has the windows, and [`startup`] the slow start that replaces BBR's Startup. Not modelled: the
+//! [`window`] has the windows, [`startup`] the slow start that replaces BBR's Startup, and [`saved`] the use of a saved
+//! window. Not modelled: the
 //! notifications about spurious losses, one-way delays from the extension for timestamps, the reaction of picoquic's
 //! BBRv1 to a loss rate above 20 %, and the rules with which its BBRv3 leaves a probe when the delay rises.
 
+mod saved;
 mod signals;
 mod startup;
 mod window;
 
+pub(crate) use saved::{Seed, check_saved};
 pub(crate) use startup::LongStart;
 pub(crate) use window::PicoquicWindow;
 

@@ -3,7 +3,7 @@
 mod path;
 
 use lightlag_control::congestion::Choice;
-use lightlag_control::congestion::careful_resume::Saved;
+use lightlag_control::congestion::careful_resume::{ResumeRule, Saved};
 use lightlag_core::{Bytes, Duration};
 use lightlag_quic::config::AckFrequency;
 use lightlag_quic::frame::Frame;
@@ -129,8 +129,12 @@ fn the_idle_timeout_counts_from_the_first_eliciting_packet_since_the_last_receip
 #[test]
 fn careful_resume_jumps_to_half_of_the_saved_window_on_the_same_path() {
     let time = |saved_rtt: Option<Duration>| {
-        let careful_resume =
-            saved_rtt.map(|saved_rtt| Saved { saved_cwnd: Bytes(1_500_000), saved_rtt, max_jump: None });
+        let careful_resume = saved_rtt.map(|saved_rtt| Saved {
+            saved_cwnd: Bytes(1_500_000),
+            saved_rtt,
+            max_jump: None,
+            rule: ResumeRule::Rfc9959,
+        });
         let config = Config { congestion: Choice::named("cubic"), careful_resume, ..Config::default() };
         let mut path = Path::new(config, 300).with_rates(2.0, 20.0);
         path.logs = false;

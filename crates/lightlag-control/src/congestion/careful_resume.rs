@@ -39,6 +39,27 @@ pub struct Saved {
     /// Maximum window to jump to. Default: half of `saved_cwnd`, which is the upper bound in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_jump: Option<Bytes>,
+    /// Source of the rules.
+    #[serde(default, skip_serializing_if = "ResumeRule::is_default")]
+    pub rule: ResumeRule,
+}
+
+/// Source of the rules by which saved state is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResumeRule {
+    /// RFC 9959.
+    #[default]
+    Rfc9959,
+    /// picoquic: the whole window, if the first round-trip sample differs by at most a quarter from the saved one.
+    Picoquic,
+}
+
+impl ResumeRule {
+    /// Returns true for RFC 9959.
+    pub fn is_default(&self) -> bool {
+        *self == Self::Rfc9959
+    }
 }
 
 /// Largest window in bytes that can have been saved.
@@ -50,15 +71,28 @@ impl Saved {
     /// # Errors
     /// If a value is outside its range or the algorithm is not based on a window.
     pub fn check(&self, congestion: &Choice) -> Result<(), OptionError> {
-        in_range("careful_resume.saved_cwnd", self.saved_cwnd.0, 1, MAX_SAVED, " B")?;
-        in_range("careful_resume.max_jump", self.max_jump.unwrap_or(Bytes(1)).0, 1, MAX_SAVED, " B")?;
-        if self.saved_rtt.is_zero() || self.saved_rtt > Duration::from_secs(86_400) {
-            return error("careful_resume.saved_rtt", format!("{} is not above 0 s and at most a day", self.saved_rtt));
+        self.check_values()?;
+        if !self.rule.is_default() {
+            let message = "picoquic is a rule of QUIC with profile = \"picoquic\"; remove it".to_owned();
+            return error("careful_resume.rule", message);
         }
         if !congestion.is_window_based() {
             let name = congestion.name();
             let message = format!("{name} has no window that could jump; use \"cubic\" or \"newreno\", or remove it");
             return error("careful_resume", message);
+        }
+        Ok(())
+    }
+
+    /// Checks the values alone.
+    ///
+    /// # Errors
+    /// If a value is outside its range.
+    pub fn check_values(&self) -> Result<(), OptionError> {
+        in_range("careful_resume.saved_cwnd", self.saved_cwnd.0, 1, MAX_SAVED, " B")?;
+        in_range("careful_resume.max_jump", self.max_jump.unwrap_or(Bytes(1)).0, 1, MAX_SAVED, " B")?;
+        if self.saved_rtt.is_zero() || self.saved_rtt > Duration::from_secs(86_400) {
+            return error("careful_resume.saved_rtt", format!("{} is not above 0 s and at most a day", self.saved_rtt));
         }
         Ok(())
     }

@@ -5,10 +5,11 @@ use crate::aioquic::AioquicWindow;
 use crate::config::Config;
 use crate::details::Windows;
 use crate::packet_window::{PacketWindow, Report};
-use crate::picoquic::PicoquicWindow;
+use crate::picoquic::{PicoquicWindow, Seed};
 use crate::quinn::QuinnWindow;
 use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
+use lightlag_control::congestion::careful_resume::ResumeRule;
 use lightlag_control::congestion::loss_assumption::LossAssumption;
 use lightlag_control::congestion::{Cause, Choice, Phase};
 use lightlag_core::Instant;
@@ -16,24 +17,25 @@ use lightlag_core::Instant;
 /// Returns the window of quinn, aioquic or picoquic, if the profile has one, the algorithm has its default parameters,
 /// and all losses are congestion.
 pub(super) fn packet_window(config: &Config, bytes: u64, datagram: u64) -> Option<Box<dyn PacketWindow>> {
-    let choice = &config.congestion;
-    let is_own = *choice == config.profile.config().congestion;
-    let is_plain = is_own || choice.name().parse::<Choice>().is_ok_and(|plain| plain == *choice);
-    let is_cubic = choice.name() == "cubic";
-    let reacts = config.loss_assumption == LossAssumption::Congestion;
-    if !is_plain
-        || !reacts
-        || config.careful_resume.is_some()
-        || !is_cubic && !matches!(choice.name(), "newreno" | "reno")
-    {
+    let is_cubic = config.congestion.name() == "cubic";
+    let is_resumed = config.careful_resume.is_some_and(|saved| saved.rule == ResumeRule::Rfc9959);
+    if !has_plain_window(config) || config.loss_assumption != LossAssumption::Congestion || is_resumed {
         return None;
     }
     match config.details.windows {
         Windows::Product => None,
         Windows::Quinn => Some(Box::new(QuinnWindow::new(is_cubic, bytes, datagram))),
         Windows::Aioquic => Some(Box::new(AioquicWindow::new(is_cubic, bytes, datagram))),
-        Windows::Picoquic => Some(Box::new(PicoquicWindow::new(is_cubic, bytes, datagram))),
+        Windows::Picoquic => Some(Box::new(PicoquicWindow::new(is_cubic, bytes, datagram).with_seed(Seed::of(config)))),
     }
+}
+
+/// Returns true if the algorithm is NewReno, Reno or CUBIC with its default parameters or those of the profile.
+pub(crate) fn has_plain_window(config: &Config) -> bool {
+    let choice = &config.congestion;
+    let is_own = *choice == config.profile.config().congestion;
+    let is_plain = is_own || choice.name().parse::<Choice>().is_ok_and(|plain| plain == *choice);
+    is_plain && matches!(choice.name(), "cubic" | "newreno" | "reno")
 }
 
 impl Control {

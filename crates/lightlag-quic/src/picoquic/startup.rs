@@ -1,12 +1,12 @@
 //! The slow start that replaces Startup of picoquic's BBR on long paths (`bbr.c`, `bbr1.c`: startup_long_rtt).
 //!
-//! The window starts at the scaled initial window, grows by the acknowledged bytes while it limits the sender, and is
-//! at least half of the peak bandwidth times the minimum round-trip time. Packets are paced by the window. When the
+//! The window starts at the scaled initial window, or at a saved one (`saved`), grows by the acknowledged bytes while it
+//! limits the sender, and is at least half of the peak bandwidth times the minimum round-trip time, and of the saved one. Packets are paced by the window. When the
 //! round-trip time rises, the path counts as full and BBR drains the queue. Losses do not end this phase: BBRv3 calls
 //! its test of their volume with a notification that the test ignores.
 
 use super::signals::{Peak, Rise};
-use super::{long_window, packet_time};
+use super::{Seed, long_window, packet_time};
 use crate::config::Config;
 use crate::details::Windows;
 use lightlag_control::congestion::{
@@ -16,7 +16,7 @@ use lightlag_control::congestion::{
 use lightlag_core::{Duration, Instant, Rate};
 
 /// Maximum round-trip time with Startup in BBRv3 and BBRv1 (BBRLongRttThreshold, BBR1_HYSTART_THRESHOLD_RTT).
-const LONG_RTT: Duration = Duration::from_millis(250);
+pub(super) const LONG_RTT: Duration = Duration::from_millis(250);
 const LONG_RTT_V1: Duration = Duration::from_millis(50);
 
 /// The control of the start.
@@ -40,6 +40,9 @@ pub(crate) struct LongStart {
     window: u64,
     peak: Peak,
     rise: Rise,
+    seed: Seed,
+    /// The saved window in bytes; 0 without one.
+    saved: u64,
 }
 
 impl LongStart {
@@ -65,6 +68,8 @@ impl LongStart {
             window: initial,
             peak: Peak::default(),
             rise: Rise::default(),
+            seed: Seed::of(config),
+            saved: 0,
         })
     }
 
@@ -84,7 +89,7 @@ impl LongStart {
         }
         if let Some(startup) = self.model.startup() {
             startup.hold_startup();
-            self.window = self.model.window().max(long_window(self.initial, ack.min_rtt));
+            self.window = self.model.window().max(long_window(self.initial, ack.min_rtt)).max(self.saved);
             self.stage = Stage::SlowStart;
         }
     }
@@ -106,7 +111,7 @@ impl LongStart {
         if ack.cwnd_limited && is_blocked {
             self.window += ack.newly_acked;
         }
-        self.window = self.window.max(self.peak.half_product(ack.min_rtt));
+        self.window = self.window.max(self.peak.half_product(ack.min_rtt)).max(self.saved / 2);
     }
 }
 
@@ -128,6 +133,7 @@ impl CongestionControl for LongStart {
         if let Some(rtt) = ack.rtt {
             let sent = Instant::from_nanos(ack.now.as_nanos().saturating_sub(rtt.as_nanos()));
             self.peak.acknowledged(ack.now, sent, ack.newly_acked);
+            self.saved = self.seed.at_sample(rtt).unwrap_or(self.saved);
         }
         self.check_path(ack);
         if self.is_slow_start() {
@@ -204,7 +210,9 @@ impl Transmissions for LongStart {
 mod tests {
     use super::*;
     use crate::profile::Profile;
+    use lightlag_control::congestion::careful_resume::{ResumeRule, Saved};
     use lightlag_control::congestion::{PathState, Phase};
+    use lightlag_core::Bytes;
 
     fn bbr(name: &str) -> (Config, ConnectionStart) {
         let config = Config { congestion: Choice::named(name), ..Profile::Picoquic.config() };
@@ -279,6 +287,25 @@ mod tests {
             assert!(long.pacing_rate().is_some() && long.ssthresh() < u64::MAX);
             assert_ne!(long.internals().state, Some(PathState::Startup));
         }
+    }
+
+    #[test]
+    fn a_saved_window_is_the_start_and_its_half_the_minimum() {
+        let (mut config, start) = bbr("bbr3");
+        let saved_rtt = Duration::from_millis(600);
+        let (saved_cwnd, rule) = (Bytes(18_750_000), ResumeRule::Picoquic);
+        config.careful_resume = Some(Saved { saved_cwnd, saved_rtt, max_jump: None, rule });
+        let mut long = LongStart::of(&config, &start).expect("BBR");
+        long.on_ack(&ack(600_000, 600, 1_440, 1_440));
+        assert_eq!((long.stage, long.window(), long.pacing_rate()), (Stage::SlowStart, 18_750_000, None));
+        long.window = 1_440;
+        long.on_ack(&ack(1_200_000, 600, 1_440, 1_440));
+        assert_eq!(long.window(), 9_375_000);
+        // Another path.
+        let mut other = LongStart::of(&config, &start).expect("BBR");
+        other.on_ack(&ack(600_000, 900, 1_440, 1_440));
+        other.on_ack(&ack(1_200_000, 600, 1_440, 1_440));
+        assert!(other.window() < 200_000);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! least half of the peak bandwidth times the smoothed round-trip time. NewReno also scales its initial window.
 
 use super::signals::{LossRate, Peak, Rise};
-use super::{RENO_RTT, SATELLITE_RTT, long_window, packet_time};
+use super::{RENO_RTT, SATELLITE_RTT, Seed, long_window, packet_time};
 use crate::packet_window::{PacketWindow, Report};
 use lightlag_control::congestion::{Ack, Allowance, Congestion, CongestionControl};
 use lightlag_core::{Duration, Instant};
@@ -98,6 +98,8 @@ pub(crate) struct PicoquicWindow {
     newest: Instant,
     peak: Peak,
     rise: Rise,
+    /// A saved window for the first round-trip sample.
+    seed: Seed,
     /// Numbers and transmission times of packets that were found lost since the last report.
     lost: Vec<(u32, Instant)>,
 }
@@ -115,7 +117,30 @@ impl PicoquicWindow {
             newest: Instant::ZERO,
             peak: Peak::default(),
             rise: Rise::default(),
+            seed: Seed::default(),
             lost: Vec::new(),
+        }
+    }
+
+    /// Sets a saved window, which may apply at the first round-trip sample.
+    pub(crate) fn with_seed(self, seed: Seed) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Leaves the first slow start at a saved window. CUBIC continues at the lowest point of its curve.
+    fn resume(&mut self, now: Instant, saved: u64) {
+        if !self.is_slow_start
+            || self.ssthresh < u64::MAX
+            || matches!(self.law, Law::NewReno(_)) && saved <= self.window
+        {
+            return;
+        }
+        (self.window, self.ssthresh, self.is_slow_start) = (self.window.max(saved), saved, false);
+        if let Law::Cubic(cubic) = &mut self.law {
+            cubic.w_max = self.window as f64 / self.datagram as f64;
+            cubic.w_last_max = cubic.w_max;
+            cubic.w_reno = self.window as f64;
+            cubic.start(now);
         }
     }
 
@@ -268,6 +293,9 @@ impl PacketWindow for PicoquicWindow {
     fn report(&mut self, report: &Report) -> Option<bool> {
         self.newest = self.newest.max(report.sent);
         if let Some(rtt) = report.rtt {
+            if let Some(saved) = self.seed.at_sample(rtt) {
+                self.resume(report.now, saved);
+            }
             self.handle_sample(report, rtt);
         }
         let mut lost = std::mem::take(&mut self.lost);

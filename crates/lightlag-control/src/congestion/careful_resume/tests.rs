@@ -8,7 +8,7 @@ const RTT: Duration = Duration::from_millis(600);
 
 /// Returns a saved window of 300 segments on a path of 600 ms, as in appendix B.1.
 fn saved() -> Saved {
-    Saved { saved_cwnd: Bytes(300 * SEGMENT), saved_rtt: RTT, max_jump: None }
+    Saved { saved_cwnd: Bytes(300 * SEGMENT), saved_rtt: RTT, max_jump: None, rule: ResumeRule::Rfc9959 }
 }
 
 /// A sender that always has data, counted in segments; each test step sends explicitly.

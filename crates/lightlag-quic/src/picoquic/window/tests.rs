@@ -1,4 +1,8 @@
 use super::*;
+use crate::config::Config;
+use crate::profile::Profile;
+use lightlag_control::congestion::careful_resume::{ResumeRule, Saved};
+use lightlag_core::Bytes;
 
 const RTT: Duration = Duration::from_millis(600);
 const DATAGRAM: u64 = 1_440;
@@ -127,4 +131,26 @@ fn newreno_ends_slow_start_at_its_window_when_the_delay_rises() {
         window.report(&Report { rtt: Some(RTT * 2), ..ack(6_000 + 2 * index, 0) });
     });
     assert_eq!((window.window, window.ssthresh, window.is_slow_start), (1_440_000, 1_440_000, false));
+}
+
+#[test]
+fn a_saved_window_ends_slow_start_there() {
+    let seed = |bytes| {
+        let saved = Saved { saved_cwnd: Bytes(bytes), saved_rtt: RTT, max_jump: None, rule: ResumeRule::Picoquic };
+        Seed::of(&Config { careful_resume: Some(saved), ..Profile::Picoquic.config() })
+    };
+    for is_cubic in [false, true] {
+        let mut window = window(is_cubic, 15_360).with_seed(seed(18_750_000));
+        // One datagram of the handshake, while the sender had nothing else to send.
+        window.report(&Report { limited: at(600), ..ack(600, 1_200) });
+        assert_eq!((window.window, window.ssthresh, window.is_slow_start), (18_750_000, 18_750_000, false));
+        // The start of CUBIC's curve is 7/8 of it.
+        window.report(&Report { acked: 1_200, ..ack(1_201, 1_200) });
+        let expected = if is_cubic { 18_750_000.0 * BETA } else { 18_750_000.0 };
+        assert!((window.window as f64 / expected - 1.0).abs() < 0.01, "{}", window.window);
+    }
+    // NewReno keeps a larger window, and its slow start.
+    let mut larger = window(false, 200_000).with_seed(seed(100_000));
+    larger.report(&Report { limited: at(600), ..ack(600, 1_200) });
+    assert_eq!((larger.window, larger.is_slow_start), (200_000, true));
 }

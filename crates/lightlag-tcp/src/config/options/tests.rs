@@ -50,6 +50,10 @@ fn careful_resume_requires_a_window_that_can_jump() {
         (r#""careful_resume": { "saved_cwnd": "0 B", "saved_rtt": "1 s" }"#, ["careful_resume.saved_cwnd", "0 B"]),
         (r#""careful_resume": { "saved_cwnd": "1 B", "saved_rtt": "0 s" }"#, ["careful_resume.saved_rtt", "0 s"]),
         (
+            r#""careful_resume": { "saved_cwnd": "1 B", "saved_rtt": "1 s", "rule": "picoquic" }"#,
+            ["careful_resume.rule", "QUIC with profile"],
+        ),
+        (
             r#""careful_resume": { "saved_cwnd": "1 B", "saved_rtt": "1 s", "max_jump": "0 B" }"#,
             ["careful_resume.max_jump", "0 B"],
         ),
