@@ -104,8 +104,14 @@ class Always(ll.LossResponse):
         return self.cause
 
 
-def run(response: Any, *, congestion: Any = "newreno", loss: float = 5e-3, **options: Any) -> ll.Result:
-    net = ll.Network("pair", tcp=ll.Tcp(loss_assumption=response))
+def run(
+    response: Any, *, congestion: Any = "newreno", loss: float = 5e-3, transport: str = "tcp", **options: Any
+) -> ll.Result:
+    net = ll.Network("pair", transport=transport)
+    if transport == "quic":
+        net.quic = ll.Quic(loss_assumption=response)
+    else:
+        net.tcp = ll.Tcp(loss_assumption=response)
     net.link("a", "b", rate="10 Mbit/s", delay="50 ms", queue="0.5 bdp", loss=loss)
     net.flow("a", "b", congestion=congestion)
     return ll.run(net, **({"duration": "20 s"} | options))
@@ -139,14 +145,17 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
     }
 
 
-@pytest.mark.parametrize("congestion", ["newreno", "cubic", "bbr", "jersey"])
-def test_the_two_assumptions_written_as_responses_give_their_results(congestion: str) -> None:
-    hashes = [run(word, congestion=congestion).result_hash for word in ("congestion", "corruption")]
-    assert [run(Always(cause=cause), congestion=congestion).result_hash for cause in (0, 1)] == hashes
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+@pytest.mark.parametrize("congestion", ["newreno", "cubic", "bbr", "bbr3", "jersey"])
+def test_the_two_assumptions_written_as_responses_give_their_results(congestion: str, transport: str) -> None:
+    options: dict[str, Any] = {"congestion": congestion, "transport": transport}
+    hashes = [run(word, **options).result_hash for word in ("congestion", "corruption")]
+    assert [run(Always(cause=cause), **options).result_hash for cause in (0, 1)] == hashes
     assert hashes[0] != hashes[1]
 
 
-def test_four_forms_of_a_response_agree(libraries: dict[str, dict[str, Any]]) -> None:
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+def test_four_forms_of_a_response_agree(libraries: dict[str, dict[str, Any]], transport: str) -> None:
     @ll.compiled
     class Compiled(Guess):
         queue_ms: float = ll.parameter(10.0, min=0.0, max=1e6, unit="ms")
@@ -156,10 +165,26 @@ def test_four_forms_of_a_response_agree(libraries: dict[str, dict[str, Any]]) ->
     hashes = set()
     for parameters in ({}, {"queue_ms": 2.0, "probability": 0.7}):
         kinds = [Guess(**parameters), Compiled(**parameters), *(one | parameters for one in libraries.values())]
-        same = {run(kind).result_hash for kind in kinds}
+        same = {run(kind, transport=transport).result_hash for kind in kinds}
         assert len(same) == 1
         hashes |= same
     assert len(hashes) == 2
+
+
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+def test_short_queues_keep_the_window_for_link_errors_and_long_ones_reduce_it(transport: str) -> None:
+    @ll.compiled
+    class Short(ll.LossResponse):
+        def on_loss(self, loss: Any) -> int:
+            return ll.CORRUPTION if loss.rtt_ns - loss.min_rtt_ns < 20_000_000 else ll.CONGESTION
+
+    lossy, short = run("congestion", transport=transport), run(Short, transport=transport)
+    assert short.flows["goodput_bps"][0] > 3.0 * lossy.flows["goodput_bps"][0]
+    # Without errors all losses are the queue's, when it is full: 50 ms.
+    clean = run(Short, loss=0.0, transport=transport, duration="60 s")
+    alone = run("congestion", loss=0.0, transport=transport, duration="60 s")
+    assert clean.flows["goodput_bps"][0] == pytest.approx(alone.flows["goodput_bps"][0], rel=0.05)
+    assert clean.flows["retransmitted_segments"][0] < 2.0 * alone.flows["retransmitted_segments"][0]
 
 
 def test_spike_keeps_the_window_for_link_errors_and_reduces_it_for_queue_overflows() -> None:
@@ -171,7 +196,8 @@ def test_spike_keeps_the_window_for_link_errors_and_reduces_it_for_queue_overflo
     assert clean.flows["retransmitted_segments"][0] < 2.0 * alone.flows["retransmitted_segments"][0]
 
 
-def test_a_loss_has_its_facts() -> None:
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+def test_a_loss_has_its_facts(transport: str) -> None:
     seen: list[Any] = []
 
     class Looks(ll.LossResponse):
@@ -179,7 +205,9 @@ def test_a_loss_has_its_facts() -> None:
             seen.append(loss)
             return ll.CONGESTION
 
-    run(Looks)
+    result = run(Looks, transport=transport)
+    # One call for each episode; a timeout is no recovery, and QUIC reports only persistent congestion as one.
+    assert len(seen) >= result.flows["recoveries"][0] > 5
     assert {loss.cause for loss in seen} <= {ll.LOSS, ll.TIMEOUT}
     for loss in seen:
         assert 0 < loss.sent_ns < loss.now_ns
@@ -188,6 +216,39 @@ def test_a_loss_has_its_facts() -> None:
         assert loss.cwnd > 0
         assert loss.inflight >= 0
     assert "cause" in repr(seen[0])
+
+
+def test_with_quic_one_episode_is_one_call_and_corruption_leaves_the_window() -> None:
+    calls: list[Any] = []
+
+    class Counts(ll.LossResponse):
+        def on_loss(self, loss: Any) -> int:
+            calls.append(loss)
+            return ll.CORRUPTION
+
+    net = ll.Network("burst", transport="quic", quic=ll.Quic(loss_assumption=Counts, pacing=False))
+    net.link("a", "b", rate="10 Mbit/s", delay="50 ms", loss={"forward": {"packets": [300, 302, 304, 900]}})
+    net.flow("a", "b", transfer="2 MB", congestion="newreno")
+    result = ll.run(net, duration="20 s", record=ll.Record(trace="change"))
+    assert len(calls) == 2
+    assert {loss.cause for loss in calls} == {ll.LOSS}
+    assert result.flows["retransmitted_segments"][0] == 4
+    assert result.flows["recoveries"][0] == 0
+    windows = result.trace("cwnd")["cwnd_segments"].to_list()
+    assert windows == sorted(windows)
+
+
+def test_with_quic_a_mark_overrides_a_response() -> None:
+    def marked(response: Any) -> ll.Result:
+        net = ll.Network("marks", transport="quic", quic=ll.Quic(ecn="ect0", loss_assumption=response))
+        queue = {"discipline": "codel", "ecn": True}
+        net.link("a", "b", rate="10 Mbit/s", delay="50 ms", queue=queue, loss=5e-3)
+        net.flow("a", "b", congestion="newreno")
+        return ll.run(net, duration="20 s")
+
+    ours = marked(Always(cause=ll.CORRUPTION))
+    assert ours.result_hash == marked("corruption").result_hash != marked("congestion").result_hash
+    assert ours.links["marked"].sum() > 0
 
 
 def test_a_mark_overrides_a_response() -> None:
@@ -200,13 +261,16 @@ def test_a_mark_overrides_a_response() -> None:
     assert ours.links["marked"].sum() > 0
 
 
-def test_random_numbers_and_the_digest_come_from_the_run() -> None:
-    one = run(Guess, verify=True)
-    assert run(Guess).result_hash == one.result_hash != run(Guess, seed=2).result_hash
-    table = run(Guess(probability=0.5)).summary["scenario"]["defaults"]["tcp"]["loss_assumption"]
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+def test_random_numbers_and_the_digest_come_from_the_run(transport: str) -> None:
+    one = run(Guess, transport=transport, verify=True)
+    other = run(Guess, transport=transport, seed=2)
+    assert run(Guess, transport=transport).result_hash == one.result_hash != other.result_hash
+    defaults = run(Guess(probability=0.5), transport=transport).summary["scenario"]["defaults"]
+    table = defaults[transport]["loss_assumption"]
     assert (table["response"], table["probability"], len(table["code"])) == ("guess", 0.5, 32)
     with pytest.raises(ll.ScenarioError, match="the code of guess was 0000 and is now"):
-        run(table | {"code": "0000"})
+        run(table | {"code": "0000"}, transport=transport)
 
 
 def test_each_flow_may_have_its_own() -> None:
@@ -240,9 +304,10 @@ class Bad(ll.LossResponse):
         (3, "on_ack: .*ValueError: no more ACKs"),
     ],
 )
-def test_a_failure_ends_the_run_and_names_flow_time_and_losses(how: int, reason: str) -> None:
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+def test_a_failure_ends_the_run_and_names_flow_time_and_losses(how: int, reason: str, transport: str) -> None:
     with pytest.raises(AlgorithmError, match=f"(?s){reason}") as failed:
-        run(Bad(how=how))
+        run(Bad(how=how), transport=transport)
     told = str(failed.value)
     assert told.startswith("flow a->b, at ")
     assert "The last losses of this connection:" in told
@@ -269,9 +334,10 @@ def test_a_panic_of_a_library_ends_the_run(libraries: dict[str, dict[str, Any]])
         (SPIKE | {"entry": 0.5}, '"entry" is not a key here; did you mean "enter"'),
     ],
 )
-def test_a_bad_response_is_one_clear_error(response: Any, message: str) -> None:
+@pytest.mark.parametrize("transport", ["tcp", "quic"])
+def test_a_bad_response_is_one_clear_error(response: Any, message: str, transport: str) -> None:
     with pytest.raises(ll.ScenarioError, match=message):
-        run(response)
+        run(response, transport=transport)
 
 
 def test_bad_classes_are_rejected() -> None:

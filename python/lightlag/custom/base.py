@@ -89,7 +89,7 @@ class LossResponse(Declared, _engine.LossResponse):
     reacts, or ``lightlag.CORRUPTION``: the segment is retransmitted, and neither window nor back-off changes. It is
     called once per episode of lost segments, and at each timeout, unless a congestion mark arrived within a round trip.
     It may have ``on_ack(self, ack)``. One object serves one sender. A scenario names it as ``loss_assumption`` of
-    ``tcp``.
+    ``tcp`` or ``quic``. With QUIC, ``lightlag.TIMEOUT`` is persistent congestion; a probe timeout has no reaction.
 
     ``loss`` has ``now_ns``; ``cause``, ``lightlag.LOSS`` or ``lightlag.TIMEOUT``; ``sent_ns``, when the lowest lost
     segment was sent, or -1 if unknown; ``inflight`` and ``cwnd`` in bytes; ``rtt_ns``, ``srtt_ns`` and ``min_rtt_ns``,

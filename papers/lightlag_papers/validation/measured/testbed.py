@@ -66,6 +66,9 @@ READS = {"size": "8192 B"}
 """PEPsal reads up to two pages of memory, and writes them before it reads again. Its sockets have Nagle's algorithm."""
 PEP_WINDOW = 100
 """Initial window of PEPs and QUIC proxies over the satellite, from the configuration of the testbed."""
+QUICLY_RENO = {"algorithm": "newreno", "beta": 0.7}
+"""The default of quicly (`quicly_default_init_cc`, QUICLY_RENO_BETA), which the testbed's server of pages (h2o) and its
+proxies (qperf) use; the configuration of h2o does not change it."""
 BUFFER = "4 MB"
 """Buffer of a PEP for each direction; ours. The testbed starts PEPsal with the kernel's buffers."""
 
@@ -311,9 +314,9 @@ def switches(*, pep: bool, loss: bool) -> dict[str, Change]:
 
 
 def over_quic(content: dict[str, Any]) -> None:
-    """Changes a page load to HTTP/3 with the defaults of QUIC."""
+    """Changes a page load to HTTP/3 with the defaults of QUIC and the congestion control of quicly."""
     flow = content["flows"][0]
-    flow["transport"], flow["congestion"] = "quic", "newreno"
+    flow["transport"], flow["congestion"] = "quic", dict(QUICLY_RENO)
     flow["traffic"].pop("http", None)
     flow["traffic"].pop("connections", None)
 
@@ -321,7 +324,7 @@ def over_quic(content: dict[str, Any]) -> None:
 def over_quic_proxies(content: dict[str, Any]) -> None:
     """Changes a page load to HTTP/3 with proxies of QUIC at the gateway and at the terminal."""
     over_quic(content)
-    far = {"congestion": "newreno", "initial_window": PEP_WINDOW}
+    far = {"congestion": QUICLY_RENO, "initial_window": PEP_WINDOW}
     # The client opens the connections, so the gateway's server is the end towards the satellite.
     content["proxies"] = [
         {"node": "gateway", "kind": "quic", "buffer": BUFFER, "quic": {"server": far}},
@@ -348,6 +351,7 @@ def _far_proxies(**keys: Any) -> Change:
 
 
 QUIC_SWITCHES: dict[str, Change] = {
+    "β = 0.5": _quic_keys(congestion="newreno"),
     "CUBIC": _quic_keys(congestion="cubic"),
     "0-RTT": _quic_keys(zero_rtt=True),
     "no pacing": _quic_keys(pacing=False),
@@ -357,6 +361,7 @@ QUIC_SWITCHES: dict[str, Change] = {
 """Changes of a page load over QUIC, one at a time."""
 PROXY_SWITCHES: dict[str, Change] = {
     "initial windows of proxies 10": _far_proxies(initial_window=10),
+    "β = 0.5 in the proxies": _far_proxies(congestion="newreno"),
     "CUBIC in the proxies": _far_proxies(congestion="cubic"),
 }
 

@@ -15,7 +15,7 @@ from lightlag_papers.validation.quic.tolerances import BOUND, OWN, PRINTED
 __all__ = ["FOLDER", "METRICS", "NAMES", "Card", "Change", "Kind", "Line", "Settings", "card", "merged"]
 
 FOLDER = Path(__file__).parent / "cards"
-NAMES = ("q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q10")
+NAMES = ("q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11")
 """Files of the cards in the order of the page."""
 METRICS = {
     "time": "s",
@@ -57,19 +57,30 @@ class Kind(Enum):
     MEAN = "mean"
     RUN = "run"
     OWN = "own"
+    OWN_BOUND = "own bound"
     OPEN = "open"
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a smaller value is as good."""
+        return self in {Kind.BOUND, Kind.OWN_BOUND}
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the criterion is ours and not from the source."""
+        return self in {Kind.OWN, Kind.OWN_BOUND}
 
     @property
     def sign(self) -> str:
         """Returns the sign of a bound, or nothing."""
-        return "≤ " if self is Kind.BOUND else ""
+        return "≤ " if self.is_bound else ""
 
     @property
     def tolerance(self) -> float | None:
         """The tolerance; None if there is no verdict because the source leaves a decisive setting open."""
         if self is Kind.OPEN:
             return None
-        return {Kind.BOUND: BOUND, Kind.OWN: OWN}.get(self, PRINTED)
+        return {Kind.BOUND: BOUND, Kind.OWN_BOUND: BOUND, Kind.OWN: OWN}.get(self, PRINTED)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,11 @@ class Route:
     rtt_ms: float
     loss: float
 
+    @property
+    def product(self) -> float:
+        """Bandwidth-delay product in packets of 1500 B."""
+        return self.rate_mbps * self.rtt_ms * 1e3 / 8 / 1500
+
 
 Cell = tuple["Route", str]
 """A path and a congestion control."""
@@ -39,7 +44,8 @@ Cell = tuple["Route", str]
 class Equally:
     """Settings of QUIC, of TCP or of both that make a constant equal, or that are changed to test a suspected cause.
 
-    `cubic` is the congestion control of both where it is CUBIC, and `queue` the one of the link.
+    `cubic` is the congestion control of both where it is CUBIC, and `queue` the one of the link. Packets between the two
+    numbers of `spared`, in bandwidth-delay products since the start, are not lost at random.
     """
 
     name: str
@@ -47,6 +53,7 @@ class Equally:
     tcp: dict[str, Any] = field(default_factory=dict)
     cubic: dict[str, Any] = field(default_factory=dict)
     queue: str = ""
+    spared: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -181,18 +188,22 @@ def scenario(constants: Setup, path: Route, congestion: str, transport: str, see
         "record": {"trace": "off", "queue": "off", "drops": False},
     }
     for one in constants.equal:
-        change(content, one)
+        change(content, path, one)
     return content
 
 
-def change(content: dict[str, Any], settings: Equally) -> None:
-    """Changes the settings of a scenario."""
+def change(content: dict[str, Any], path: Route, settings: Equally) -> None:
+    """Changes the settings of a scenario over a path."""
     (flow,), (link,) = content["flows"], content["links"]
     flow[flow["transport"]] |= settings.quic if flow["transport"] == "quic" else settings.tcp
     if settings.cubic and flow["congestion"] != "newreno":
         flow["congestion"] = settings.cubic
     if settings.queue:
         link["queue"] = settings.queue
+    if settings.spared and (losses := link["loss"]["forward"]):
+        first, last = (products * path.product for products in settings.spared)
+        lost = [number for number in losses["packets"] if not first <= number <= last]
+        link["loss"]["forward"] = {"packets": lost} if lost else 0
 
 
 def goodput(result: ll.Result) -> Values:
@@ -224,7 +235,7 @@ def _run(work: Work, said: str, constants: Setup, cells: Sequence[Cell], setting
             for transport, known in zip(TRANSPORTS, goodputs[at], strict=True):
                 for seed in range(len(known) + 1, count + 1):
                     content = scenario(constants, *cells[at], transport, seed)
-                    change(content, settings)
+                    change(content, cells[at][0], settings)
                     tasks.append(Task(content, seed, goodput))
         found = iter(work.run(said, tasks))
         for at, count in wanted.items():

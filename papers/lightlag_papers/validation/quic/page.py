@@ -54,14 +54,14 @@ def quic_page(cards: Sequence[Card], rows: Sequence[Row], pairs: Sequence[Pair],
 
 def _result(rows: Sequence[Row]) -> str:
     """Returns the line of the index: bounds and measured values separately."""
-    near, measured = _judged([row for row in rows if row.kind not in {Kind.BOUND, Kind.OWN}])
+    near, measured = _judged([row for row in rows if row.kind is not Kind.BOUND and not row.kind.is_own])
     met, bounds = _judged([row for row in rows if row.kind is Kind.BOUND])
     return f"{near} of {measured} measured values agree within {PRINTED:.0%}; {met} of {bounds} bounds are met."
 
 
 def _about(rows: Sequence[Row], pairs: Sequence[Pair]) -> str:
     """Returns the counts of own checks."""
-    held, checks = _judged([row for row in rows if row.kind is Kind.OWN])
+    held, checks = _judged([row for row in rows if row.kind.is_own])
     same = sum(pair.verdict is Verdict.AGREES for pair in pairs)
     return (
         f"{held} of {checks} own criteria hold; QUIC and TCP with equal constants agree within {EQUAL:.0%} in "

@@ -116,7 +116,7 @@ def judge(kind: Kind, ratio: float) -> Verdict:
     """
     if kind.tolerance is None:
         return Verdict.NO_VERDICT
-    least = 0.0 if kind is Kind.BOUND else 1 - kind.tolerance
+    least = 0.0 if kind.is_bound else 1 - kind.tolerance
     return Verdict.AGREES if least <= ratio <= 1 + kind.tolerance else Verdict.DIFFERS
 
 
