@@ -226,10 +226,11 @@ def test_with_quic_one_episode_is_one_call_and_corruption_leaves_the_window() ->
             calls.append(loss)
             return ll.CORRUPTION
 
-    net = ll.Network("burst", transport="quic", quic=ll.Quic(loss_assumption=Counts, pacing=False))
+    quic = ll.Quic(loss_assumption=Counts, pacing=False)
+    net = ll.Network("burst", transport="quic", quic=quic, record=ll.Record(trace="change"))
     net.link("a", "b", rate="10 Mbit/s", delay="50 ms", loss={"forward": {"packets": [300, 302, 304, 900]}})
     net.flow("a", "b", transfer="2 MB", congestion="newreno")
-    result = ll.run(net, duration="20 s", record=ll.Record(trace="change"))
+    result = ll.run(net, duration="20 s")
     assert len(calls) == 2
     assert {loss.cause for loss in calls} == {ll.LOSS}
     assert result.flows["retransmitted_segments"][0] == 4

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from lightlag.scenario.values import Congestion, Size, Time
+from lightlag.scenario.values import Congestion, LossAssumption, Size, Time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +63,9 @@ class Quic:
     careful_resume: Mapping[str, Size | Time] | None = None
     """Careful Resume (RFC 9959) by the end that sends: window and RTT of an earlier connection on the path,
     ``{"saved_cwnd": "2 MB", "saved_rtt": "600 ms"}``. If the first measured round trip is similar to ``saved_rtt``, the
-    window jumps to half of ``saved_cwnd``, or to ``max_jump`` if that is less. Only with window-based algorithms.
-    Default: none."""
+    window jumps to half of ``saved_cwnd``, or to ``max_jump`` if that is less. Only with window-based algorithms. With
+    ``rule = "picoquic"`` and that profile, the window starts at all of ``saved_cwnd``; only with newreno, cubic and,
+    above 250 ms, bbr3. Default: none."""
     certificate: Size | None = None
     """Size of the server's certificate chain, 100 B to 60 kB."""
     connection_credit: Size | None = None
@@ -121,6 +122,10 @@ class Quic:
     at the client. Default: none."""
     version: int | None = None
     """Version of QUIC, 1 (RFC 9000) or 2 (RFC 9369). Captures show it; times and sizes are the same."""
+    loss_assumption: LossAssumption | None = None
+    """Assumed cause of a loss without evidence of its cause: congestion, or corruption, which does not reduce the
+    window; or a custom loss response, ``{"python": "mine.py:Mine"}``, which decides for each loss. Other values than
+    congestion replace the windows of quinn, picoquic and aioquic by those of the algorithm."""
 
 
 QuicLike: TypeAlias = Quic | Mapping[str, Any]

@@ -127,7 +127,7 @@ impl PicoquicWindow {
         Self { seed, ..self }
     }
 
-    /// Leaves the first slow start at a saved window. CUBIC continues at the lowest point of its curve.
+    /// Leaves the first slow start at a saved window. CUBIC starts its curve there, and its parallel Reno at the window.
     fn resume(&mut self, now: Instant, saved: u64) {
         if !self.is_slow_start
             || self.ssthresh < u64::MAX

@@ -144,10 +144,9 @@ fn a_saved_window_ends_slow_start_there() {
         // One datagram of the handshake, while the sender had nothing else to send.
         window.report(&Report { limited: at(600), ..ack(600, 1_200) });
         assert_eq!((window.window, window.ssthresh, window.is_slow_start), (18_750_000, 18_750_000, false));
-        // The start of CUBIC's curve is 7/8 of it.
+        // CUBIC's curve starts at 7/8 of it, but the parallel Reno at the window.
         window.report(&Report { acked: 1_200, ..ack(1_201, 1_200) });
-        let expected = if is_cubic { 18_750_000.0 * BETA } else { 18_750_000.0 };
-        assert!((window.window as f64 / expected - 1.0).abs() < 0.01, "{}", window.window);
+        assert!((18_750_000..18_752_000).contains(&window.window), "{}", window.window);
     }
     // NewReno keeps a larger window, and its slow start.
     let mut larger = window(false, 200_000).with_seed(seed(100_000));
