@@ -206,7 +206,7 @@ def test_a_loss_has_its_facts(transport: str) -> None:
             return ll.CONGESTION
 
     result = run(Looks, transport=transport)
-    # One call for each episode; a timeout is no recovery, and QUIC reports only persistent congestion as one.
+    # One call for each episode; QUIC also reports persistent congestion.
     assert len(seen) >= result.flows["recoveries"][0] > 5
     assert {loss.cause for loss in seen} <= {ll.LOSS, ll.TIMEOUT}
     for loss in seen:

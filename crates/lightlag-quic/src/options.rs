@@ -101,7 +101,7 @@ overrides! {
         careful_resume: Saved, optional;
         /// Assumed cause of a loss without evidence of its cause: congestion, or corruption, which does not reduce the
         /// window; or a custom loss response, `{ python = "mine.py:Mine" }`, which decides for each loss. Other values
-        /// than congestion replace the windows of quinn, picoquic and aioquic by those of the algorithm.
+        /// than congestion turn off the windows of quinn, picoquic and aioquic, so that the algorithm has its own.
         loss_assumption: LossAssumption;
         /// Whether the server accepts data in the first flight.
         accept_zero_rtt: bool, apart;

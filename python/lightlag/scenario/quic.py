@@ -125,7 +125,7 @@ class Quic:
     loss_assumption: LossAssumption | None = None
     """Assumed cause of a loss without evidence of its cause: congestion, or corruption, which does not reduce the
     window; or a custom loss response, ``{"python": "mine.py:Mine"}``, which decides for each loss. Other values than
-    congestion replace the windows of quinn, picoquic and aioquic by those of the algorithm."""
+    congestion turn off the windows of quinn, picoquic and aioquic, so that the algorithm has its own."""
 
 
 QuicLike: TypeAlias = Quic | Mapping[str, Any]

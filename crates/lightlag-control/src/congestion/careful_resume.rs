@@ -51,7 +51,7 @@ pub enum ResumeRule {
     /// RFC 9959.
     #[default]
     Rfc9959,
-    /// picoquic: the whole window, if the first round-trip sample differs by at most a quarter from the saved one.
+    /// picoquic: the entire window, if the first round-trip sample differs by at most a quarter from the saved one.
     Picoquic,
 }
 

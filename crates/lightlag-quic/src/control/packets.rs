@@ -30,7 +30,7 @@ pub(super) fn packet_window(config: &Config, bytes: u64, datagram: u64) -> Optio
     }
 }
 
-/// Returns true if the algorithm is NewReno, Reno or CUBIC with its default parameters or those of the profile.
+/// Returns true if the algorithm is NewReno, Reno or CUBIC with the default parameters or the profile's.
 pub(crate) fn has_plain_window(config: &Config) -> bool {
     let choice = &config.congestion;
     let is_own = *choice == config.profile.config().congestion;

@@ -1,8 +1,8 @@
 //! The use of a window of an earlier connection (`timing.c`: picoquic_validate_bdp_seed; `newreno.c`, `cubic.c`, `bbr.c`:
 //! notification seed_cwin).
 //!
-//! If the first round-trip sample differs by at most a quarter from the saved one, the whole saved window applies at
-//! once: NewReno and CUBIC leave slow start there, and the slow start of BBRv3 on long paths starts there, with half of
+//! If the first round-trip sample differs by at most a quarter from the saved one, the entire saved window applies
+//! immediately: NewReno and CUBIC leave slow start there, and the slow start of BBRv3 on long paths starts there, with half of
 //! it as its minimum. RFC 9959 is more careful: half of the window, after the initial data.
 //!
 //! Not modelled: BBRv1, where the saved rate only replaces a sample, and BBRv3 up to 250 ms, where Startup has other
