@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import pytest
 
 import lightlag as ll
 from lightlag.errors import AlgorithmError, InputError
 
+Transport: TypeAlias = Literal["tcp", "quic"]
 PROJECT = Path(__file__).parents[1]
 SPIKE = {"python": f"{PROJECT}/examples/custom/spike.py:Spike"}
 INTERFACE = PROJECT / "crates/lightlag-plugin"
@@ -105,7 +106,12 @@ class Always(ll.LossResponse):
 
 
 def run(
-    response: Any, *, congestion: Any = "newreno", loss: float = 5e-3, transport: str = "tcp", **options: Any
+    response: Any,
+    *,
+    congestion: Any = "newreno",
+    loss: float = 5e-3,
+    transport: Transport = "tcp",
+    **options: Any,
 ) -> ll.Result:
     net = ll.Network("pair", transport=transport)
     if transport == "quic":
@@ -147,7 +153,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
 
 @pytest.mark.parametrize("transport", ["tcp", "quic"])
 @pytest.mark.parametrize("congestion", ["newreno", "cubic", "bbr", "bbr3", "jersey"])
-def test_the_two_assumptions_written_as_responses_give_their_results(congestion: str, transport: str) -> None:
+def test_the_two_assumptions_written_as_responses_give_their_results(congestion: str, transport: Transport) -> None:
     options: dict[str, Any] = {"congestion": congestion, "transport": transport}
     hashes = [run(word, **options).result_hash for word in ("congestion", "corruption")]
     assert [run(Always(cause=cause), **options).result_hash for cause in (0, 1)] == hashes
@@ -155,7 +161,7 @@ def test_the_two_assumptions_written_as_responses_give_their_results(congestion:
 
 
 @pytest.mark.parametrize("transport", ["tcp", "quic"])
-def test_four_forms_of_a_response_agree(libraries: dict[str, dict[str, Any]], transport: str) -> None:
+def test_four_forms_of_a_response_agree(libraries: dict[str, dict[str, Any]], transport: Transport) -> None:
     @ll.compiled
     class Compiled(Guess):
         queue_ms: float = ll.parameter(10.0, min=0.0, max=1e6, unit="ms")
@@ -172,7 +178,7 @@ def test_four_forms_of_a_response_agree(libraries: dict[str, dict[str, Any]], tr
 
 
 @pytest.mark.parametrize("transport", ["tcp", "quic"])
-def test_short_queues_keep_the_window_for_link_errors_and_long_ones_reduce_it(transport: str) -> None:
+def test_short_queues_keep_the_window_for_link_errors_and_long_ones_reduce_it(transport: Transport) -> None:
     @ll.compiled
     class Short(ll.LossResponse):
         def on_loss(self, loss: Any) -> int:
@@ -197,7 +203,7 @@ def test_spike_keeps_the_window_for_link_errors_and_reduces_it_for_queue_overflo
 
 
 @pytest.mark.parametrize("transport", ["tcp", "quic"])
-def test_a_loss_has_its_facts(transport: str) -> None:
+def test_a_loss_has_its_facts(transport: Transport) -> None:
     seen: list[Any] = []
 
     class Looks(ll.LossResponse):
@@ -263,7 +269,7 @@ def test_a_mark_overrides_a_response() -> None:
 
 
 @pytest.mark.parametrize("transport", ["tcp", "quic"])
-def test_random_numbers_and_the_digest_come_from_the_run(transport: str) -> None:
+def test_random_numbers_and_the_digest_come_from_the_run(transport: Transport) -> None:
     one = run(Guess, transport=transport, verify=True)
     other = run(Guess, transport=transport, seed=2)
     assert run(Guess, transport=transport).result_hash == one.result_hash != other.result_hash
@@ -306,7 +312,7 @@ class Bad(ll.LossResponse):
     ],
 )
 @pytest.mark.parametrize("transport", ["tcp", "quic"])
-def test_a_failure_ends_the_run_and_names_flow_time_and_losses(how: int, reason: str, transport: str) -> None:
+def test_a_failure_ends_the_run_and_names_flow_time_and_losses(how: int, reason: str, transport: Transport) -> None:
     with pytest.raises(AlgorithmError, match=f"(?s){reason}") as failed:
         run(Bad(how=how), transport=transport)
     told = str(failed.value)
@@ -336,7 +342,7 @@ def test_a_panic_of_a_library_ends_the_run(libraries: dict[str, dict[str, Any]])
     ],
 )
 @pytest.mark.parametrize("transport", ["tcp", "quic"])
-def test_a_bad_response_is_one_clear_error(response: Any, message: str, transport: str) -> None:
+def test_a_bad_response_is_one_clear_error(response: Any, message: str, transport: Transport) -> None:
     with pytest.raises(ll.ScenarioError, match=message):
         run(response, transport=transport)
 

@@ -76,7 +76,8 @@ ABOUT = [
     f"agrees if the ratio is within {PAGES:.0%}; the quartiles of the measurement are shown and do not count. "
     "Reasons list the ratio with one setting changed. QUIC "
     "has the Reno of quicly, whose losses leave 0.7 of the window: the testbed's server (h2o) and proxies (qperf) use "
-    "quicly, with its default. The rows of Michel et al. were not read in their source and leave page, HTTP and TLS open: they have no verdict.",
+    "quicly, with its default. The rows of Michel et al. were not read in their source and leave page, HTTP and TLS "
+    "open: they have no verdict.",
 ]
 
 

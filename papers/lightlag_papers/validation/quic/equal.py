@@ -44,8 +44,8 @@ Cell = tuple["Route", str]
 class Equally:
     """Settings of QUIC, of TCP or of both that make a constant equal, or that are changed to test a suspected cause.
 
-    `cubic` is the congestion control of both where it is CUBIC, and `queue` the one of the link. Packets between the two
-    numbers of `spared`, in bandwidth-delay products since the start, are not lost at random.
+    `cubic` is the congestion control of both where it is CUBIC, and `queue` the one of the link. Packets between the
+    two numbers of `spared`, in bandwidth-delay products since the start, are not lost at random.
     """
 
     name: str
