@@ -203,7 +203,7 @@ def test_the_record_counts_verdicts() -> None:
 
 def test_the_page_of_the_documentation_is_short_and_has_every_card() -> None:
     text = PAGE.read_text("utf-8")
-    assert len(text.splitlines()) <= 120
+    assert len(text.splitlines()) <= 130
     shown = re.findall(r"^\| (Q\d+) \| [^|]+ \| [^|]+ \| \d+ \|", text, re.MULTILINE)
     assert shown == [name.upper() for name in cards.NAMES]
 
