@@ -4,7 +4,6 @@ use crate::codec::Version;
 use crate::credit::Tuning;
 use crate::details::Details;
 use crate::pacing::PacingRules;
-use crate::picoquic;
 use crate::profile::Profile;
 use crate::received::AckRules;
 use crate::rtt::Variance;
@@ -357,7 +356,7 @@ impl Config {
         if let Some(saved) = self.careful_resume {
             match saved.rule {
                 ResumeRule::Rfc9959 => saved.check(&self.congestion)?,
-                ResumeRule::Picoquic => picoquic::check_saved(self, &saved)?,
+                ResumeRule::Picoquic => saved.check_values()?,
             }
         }
         let idle = self.idle_timeout;
@@ -369,6 +368,14 @@ impl Config {
             return error("zero_rtt", message.to_owned());
         }
         Ok(())
+    }
+
+    /// Returns true if the algorithm is NewReno, Reno or CUBIC with the default parameters or the profile's.
+    pub(crate) fn has_plain_window(&self) -> bool {
+        let choice = &self.congestion;
+        let is_own = *choice == self.profile.config().congestion;
+        let is_plain = is_own || choice.name().parse::<Choice>().is_ok_and(|plain| plain == *choice);
+        is_plain && matches!(choice.name(), "cubic" | "newreno" | "reno")
     }
 
     /// Returns three probe timeouts after the first sample of the round-trip time, srtt + 4 rttvar + max_ack_delay with

@@ -16,8 +16,6 @@ mod attribution;
 mod packets;
 mod restart;
 
-pub(crate) use packets::has_plain_window;
-
 use self::attribution::Attribution;
 use crate::config::Config;
 use crate::details::Windows;

@@ -4,6 +4,7 @@ mod extensions;
 
 use crate::config::{Config, Fairness, HandshakeSizes, InitialWindow};
 use crate::credit::Tuning;
+use crate::picoquic;
 use crate::profile::Profile;
 pub use extensions::{AckFrequencyOptions, MtuSwitch};
 use extensions::{check_idle, support_frequency};
@@ -273,6 +274,9 @@ impl Options {
         config.server.retry = self.retry.unwrap_or(config.server.retry);
         config.server.reject_early_data = !self.accept_zero_rtt.unwrap_or(!config.server.reject_early_data);
         config.check()?;
+        if let Some(saved) = config.careful_resume.filter(|saved| !saved.rule.is_default()) {
+            picoquic::check_saved(&config, &saved)?;
+        }
         Ok(config)
     }
 

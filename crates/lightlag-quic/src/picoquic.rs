@@ -25,6 +25,8 @@ pub(crate) use window::PicoquicWindow;
 
 use lightlag_core::Duration;
 
+/// Maximum round-trip time with Startup in BBRv3 (BBRLongRttThreshold).
+pub(crate) const LONG_RTT: Duration = Duration::from_millis(250);
 /// Above this round-trip time, initial windows grow with it (PICOQUIC_TARGET_RENO_RTT).
 pub(crate) const RENO_RTT: Duration = Duration::from_millis(100);
 /// Up to this one (PICOQUIC_TARGET_SATELLITE_RTT).

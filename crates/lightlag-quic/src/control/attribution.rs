@@ -1,5 +1,5 @@
-//! Attribution of losses: to congestion, which the congestion control reacts to, or to corruption. Data lost by corruption
-//! is only retransmitted.
+//! Attribution of losses: to congestion, which the congestion control reacts to, or to corruption. Data lost by
+//! corruption is only retransmitted.
 //!
 //! The configured assumption or a custom loss response decides once per episode of lost packets, and when persistent
 //! congestion is found, as TCP does per episode and at each timeout. A CE mark in the last round trip overrides both.

@@ -11,7 +11,7 @@ use crate::rtt::Rtt;
 use crate::sent::{SentFlags, SentPacket};
 use lightlag_control::congestion::careful_resume::ResumeRule;
 use lightlag_control::congestion::loss_assumption::LossAssumption;
-use lightlag_control::congestion::{Cause, Choice, Phase};
+use lightlag_control::congestion::{Cause, Phase};
 use lightlag_core::Instant;
 
 /// Returns the window of quinn, aioquic or picoquic, if the profile has one, the algorithm has its default parameters,
@@ -19,7 +19,7 @@ use lightlag_core::Instant;
 pub(super) fn packet_window(config: &Config, bytes: u64, datagram: u64) -> Option<Box<dyn PacketWindow>> {
     let is_cubic = config.congestion.name() == "cubic";
     let is_resumed = config.careful_resume.is_some_and(|saved| saved.rule == ResumeRule::Rfc9959);
-    if !has_plain_window(config) || config.loss_assumption != LossAssumption::Congestion || is_resumed {
+    if !config.has_plain_window() || config.loss_assumption != LossAssumption::Congestion || is_resumed {
         return None;
     }
     match config.details.windows {
@@ -28,14 +28,6 @@ pub(super) fn packet_window(config: &Config, bytes: u64, datagram: u64) -> Optio
         Windows::Aioquic => Some(Box::new(AioquicWindow::new(is_cubic, bytes, datagram))),
         Windows::Picoquic => Some(Box::new(PicoquicWindow::new(is_cubic, bytes, datagram).with_seed(Seed::of(config)))),
     }
-}
-
-/// Returns true if the algorithm is NewReno, Reno or CUBIC with the default parameters or the profile's.
-pub(crate) fn has_plain_window(config: &Config) -> bool {
-    let choice = &config.congestion;
-    let is_own = *choice == config.profile.config().congestion;
-    let is_plain = is_own || choice.name().parse::<Choice>().is_ok_and(|plain| plain == *choice);
-    is_plain && matches!(choice.name(), "cubic" | "newreno" | "reno")
 }
 
 impl Control {

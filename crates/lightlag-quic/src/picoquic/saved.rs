@@ -1,16 +1,15 @@
-//! The use of a window of an earlier connection (`timing.c`: picoquic_validate_bdp_seed; `newreno.c`, `cubic.c`, `bbr.c`:
-//! notification seed_cwin).
+//! The use of a window of an earlier connection (`timing.c`: picoquic_validate_bdp_seed; `newreno.c`, `cubic.c`,
+//! `bbr.c`: notification seed_cwin).
 //!
 //! If the first round-trip sample differs by at most a quarter from the saved one, the entire saved window applies
-//! immediately: NewReno and CUBIC leave slow start there, and the slow start of BBRv3 on long paths starts there, with half of
-//! it as its minimum. RFC 9959 is more careful: half of the window, after the initial data.
+//! immediately: NewReno and CUBIC leave slow start there. The slow start of BBRv3 on long paths starts there, with half
+//! of it as its minimum. RFC 9959 is more careful: half of the window, after the initial data.
 //!
 //! Not modelled: BBRv1, where the saved rate only replaces a sample, and BBRv3 up to 250 ms, where Startup has other
 //! gains.
 
-use super::startup::LONG_RTT;
+use super::LONG_RTT;
 use crate::config::Config;
-use crate::control::has_plain_window;
 use crate::details::Windows;
 use lightlag_control::congestion::Choice;
 use lightlag_control::congestion::careful_resume::{ResumeRule, Saved};
@@ -35,12 +34,11 @@ impl Seed {
     }
 }
 
-/// Checks a saved window with picoquic's rule.
+/// Checks that a configuration has picoquic's rule for a saved window.
 ///
 /// # Errors
-/// If a value is outside its range, or if the configuration has no such rule.
+/// If the profile or the algorithm has no such rule.
 pub(crate) fn check_saved(config: &Config, saved: &Saved) -> Result<(), OptionError> {
-    saved.check_values()?;
     if config.details.windows != Windows::Picoquic {
         let message = "picoquic needs profile = \"picoquic\"; remove it to use the rules of RFC 9959".to_owned();
         return error("careful_resume.rule", message);
@@ -59,7 +57,7 @@ pub(crate) fn check_saved(config: &Config, saved: &Saved) -> Result<(), OptionEr
         _ if config.loss_assumption != LossAssumption::Congestion => {
             error("careful_resume.rule", "picoquic needs loss_assumption = \"congestion\"; remove either".to_owned())
         }
-        _ if has_plain_window(config) => Ok(()),
+        _ if config.has_plain_window() => Ok(()),
         _ => {
             let message = format!(
                 "picoquic has no such rule for {name} with these parameters; use \"bbr3\", or \"cubic\" or \"newreno\" \

@@ -1,12 +1,12 @@
 //! The slow start that replaces Startup of picoquic's BBR on long paths (`bbr.c`, `bbr1.c`: startup_long_rtt).
 //!
-//! The window starts at the scaled initial window, or at a saved one (`saved`), grows by the acknowledged bytes while it
-//! limits the sender, and is at least half of the peak bandwidth times the minimum round-trip time, and of the saved one. Packets are paced by the window. When the
-//! round-trip time rises, the path counts as full and BBR drains the queue. Losses do not end this phase: BBRv3 calls
-//! its test of their volume with a notification that the test ignores.
+//! The window starts at the scaled initial window, or at a saved one (`saved`). It grows by the acknowledged bytes while
+//! it limits the sender, and is at least half of the saved one, and of the peak bandwidth times the minimum round-trip
+//! time. Packets are paced by the window. When the round-trip time rises, the path counts as full and BBR drains the
+//! queue. Losses do not end this phase: BBRv3 calls its test of their volume with a notification that the test ignores.
 
 use super::signals::{Peak, Rise};
-use super::{Seed, long_window, packet_time};
+use super::{LONG_RTT, Seed, long_window, packet_time};
 use crate::config::Config;
 use crate::details::Windows;
 use lightlag_control::congestion::{
@@ -15,8 +15,7 @@ use lightlag_control::congestion::{
 };
 use lightlag_core::{Duration, Instant, Rate};
 
-/// Maximum round-trip time with Startup in BBRv3 and BBRv1 (BBRLongRttThreshold, BBR1_HYSTART_THRESHOLD_RTT).
-pub(super) const LONG_RTT: Duration = Duration::from_millis(250);
+/// Maximum round-trip time with Startup in BBRv1 (BBR1_HYSTART_THRESHOLD_RTT).
 const LONG_RTT_V1: Duration = Duration::from_millis(50);
 
 /// The control of the start.
