@@ -101,7 +101,7 @@ def test_the_model_has_the_measured_round_trips_and_the_measured_payload(
     assert (late - early) / 4 == pytest.approx(testbed.PAYLOAD_MBPS, rel=5e-3)
 
 
-def test_a_row_without_loss_agrees_and_a_window_of_100_would_save_a_round_trip(work: Work) -> None:
+def test_rows_without_loss_agree_and_nagles_algorithm_costs_a_round_trip(work: Work) -> None:
     found = Section("pages", "Pages")
     loads._loads(work, found, [load("GEO", 0, pep=False), load("GEO", 0, pep=True)], seeds=1)
     rows = {(fact.setting, fact.quantity): fact for fact in found.facts}
@@ -109,8 +109,8 @@ def test_a_row_without_loss_agrees_and_a_window_of_100_would_save_a_round_trip(w
     document = rows["GEO, loss 0 %, TCP with PEPs", "time of the complete document"]
     assert document.verdict is Verdict.AGREES
     content = testbed.page_load(kosek.GEO, 0, pep=True)
-    wide = testbed.switched(content, testbed.PEP_SWITCHES["initial windows of PEPs 100"])
-    mine, other = loads._medians(work, "", [content, wide], testbed.loaded, 1)
+    eager = testbed.switched(content, testbed.PEP_SWITCHES["PEPs without Nagle's algorithm"])
+    mine, other = loads._medians(work, "", [content, eager], testbed.loaded, 1)
     # The rest follows the server's second flight, 80 ms after the first, instead of an ACK over the satellite.
     assert mine["document_s"].value - other["document_s"].value == pytest.approx(0.526 - 0.08, abs=0.02)
 
@@ -188,20 +188,18 @@ def test_sources_that_were_not_read_have_no_verdict(work: Work) -> None:
 
 
 def test_the_page_on_satellite_access_starts_with_the_verdict_and_quotes_the_rows() -> None:
-    reason = "ratio with one change: three frames per packet return 0.82; losses × 4 1.05; less than 0.03 by: HTTP/2"
+    reason = "ratio with one change: one IP packet per frame 0.82; losses × 4 1.05; less than 0.03 by: HTTP/2"
     rows = [
-        Fact("K", "GEO, loss 0 %, TCP", "page load time", "s", Spread(10.8), Spread(11.6), Verdict.AGREES, "within"),
-        Fact("K", "LEO, loss 1 %, TCP", "page load time", "s", Spread(15.8), Spread(12.2), Verdict.DIFFERS, reason),
-        Fact("K", "GEO, loss 0 %, QUIC", "page load time", "s", Spread(7.7), None, Verdict.NO_VERDICT, "not modelled"),
+        Fact("K", "GEO, loss 0 %, QUIC", "page load time", "s", Spread(10.8), Spread(11.6), Verdict.AGREES, "within"),
+        Fact("K", "GEO, loss 1 %, QUIC", "page load time", "s", Spread(15.8), Spread(12.2), Verdict.DIFFERS, reason),
+        Fact("K", "LEO, loss 0 %, QUIC", "page load time", "s", Spread(7.7), None, Verdict.NO_VERDICT, "not modelled"),
     ]
     text = satellite_page(Section("pages", "Pages", [], rows)).text()
     assert text.splitlines()[2].startswith("**1 of 2 facts about page loads agree within 15%.** 1 more")
-    assert "| page load time, without | 1 | 1 | 0.77 to 1.07 |" in text
-    change = (
-        "With the change *three frames per packet return* the ratio of the page load time (LEO, loss 1 %, TCP) is 0.82"
-    )
+    assert "| page load time, QUIC | 1 | 1 | 0.77 to 1.07 |" in text
+    change = "With the change *one IP packet per frame* the ratio of the page load time (GEO, loss 1 %, QUIC) is 0.82"
     assert change in text
-    assert "**The return link.**" not in text
+    assert "**The congestion control.**" not in text
 
 
 def test_presets_load_a_page_and_peps_help() -> None:

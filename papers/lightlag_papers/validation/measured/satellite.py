@@ -26,12 +26,12 @@ OPEN = (
     (
         "return link",
         "DVB-RCS2: 100 kbit/s constant, up to 5.12 Mbit/s requested by rate (RBDC) each second; 26.5 ms per frame",
-        "the same rates, period, MSL and rule of requests; bursts of 223 B: 536 symbols of 16QAM 5/6, which 20 dB permit",
+        "the same rates, period, MSL and rule of requests; bursts of 223 B: 536 symbols of 16QAM 5/6",
     ),
     (
         "losses",
         "netem on IP packets with frames to the satellite, both directions",
-        "frames forward, with either of two IP packets, and bursts return; after a loss, OpenSAND's receiver keeps five",
+        "frames forward, with either of two IP packets, and bursts return; the receiver keeps five units after a loss",
     ),
     (
         "PEP",

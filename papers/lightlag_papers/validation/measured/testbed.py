@@ -38,8 +38,8 @@ SYMBOLS = 536
 SLOTS = int(14.8e3 * SUPERFRAME_MS / SYMBOLS)
 """Slots per superframe of the return link: 14.8 MBd."""
 BURST_B = 223
-"""Payload of a burst with 16QAM 5/6. OpenSAND starts with it, and keeps it: carrier to noise is 20 dB in each direction,
-and 16QAM 5/6 needs 12.6 dB."""
+"""Payload of a burst with 16QAM 5/6. OpenSAND starts with it, and does not change it: carrier to noise is 20 dB in each
+direction, and 16QAM 5/6 needs 12.6 dB."""
 REQUEST_B = 4
 """Size of a request in our bursts, which OpenSAND sends on its own."""
 RETURN_MBPS = SLOTS * BURST_B * 8 / SUPERFRAME_MS / 1e3
