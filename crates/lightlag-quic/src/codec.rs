@@ -197,7 +197,7 @@ fn write_frame(out: &mut Vec<u8>, frame: &Frame) {
             write(&[code, reason.into()]);
             zeros(out, reason.into());
         }
-        Frame::Datagram { len, to_end } => {
+        Frame::Datagram { len, to_end, .. } => {
             if !to_end {
                 varint::write(out, len.into());
             }
@@ -421,8 +421,8 @@ fn read_frame(reader: &mut Reader<'_>, code: u64) -> Result<Frame, DecodeError> 
         0x1d => Frame::ApplicationClose { code: reader.integer()?, reason: reader.counted()? },
         0x1e => Frame::HandshakeDone,
         0x1f => Frame::ImmediateAck,
-        0x30 => Frame::Datagram { len: rest_of(reader)?, to_end: true },
-        0x31 => Frame::Datagram { len: reader.counted()?, to_end: false },
+        0x30 => Frame::Datagram { tag: 0, len: rest_of(reader)?, to_end: true },
+        0x31 => Frame::Datagram { tag: 0, len: reader.counted()?, to_end: false },
         0xaf => Frame::AckFrequency {
             sequence: reader.integer()?,
             threshold: reader.integer()?,

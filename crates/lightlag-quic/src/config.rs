@@ -226,6 +226,22 @@ pub enum MoveKind {
     Address,
 }
 
+/// Limit of the queue of datagrams that wait to be sent (RFC 9221). A full queue drops its oldest datagrams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DatagramQueue {
+    /// Maximum number of bytes of data.
+    Bytes(u64),
+    /// Maximum number of datagrams.
+    Datagrams(u64),
+}
+
+impl Default for DatagramQueue {
+    /// Returns 1 MiB, the default of quinn (from memory).
+    fn default() -> Self {
+        Self::Bytes(1 << 20)
+    }
+}
+
 /// Behaviour of an endpoint.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -290,8 +306,10 @@ pub struct Config {
     pub server: ServerRules,
     /// State of an earlier connection with 0-RTT keys; `None` makes a full handshake.
     pub ticket: Option<Ticket>,
-    /// Maximum size of a DATAGRAM frame that is accepted; 0 for no support (RFC 9221).
+    /// Maximum size of a DATAGRAM frame that is accepted, with its type and length; 0 for no support (RFC 9221 §3).
     pub max_datagram_frame: u16,
+    /// Limit of the queue of datagrams that wait to be sent.
+    pub datagram_queue: DatagramQueue,
     /// Whether one packet number in [0, 64) and in each interval [2ⁿ, 2ⁿ⁺¹), n ≥ 6, is skipped (quinn).
     pub skip_numbers: bool,
     /// Version of the packets.

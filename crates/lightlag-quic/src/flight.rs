@@ -146,6 +146,7 @@ impl Flights {
             active_ids: config.active_ids,
             id_len: config.id_len,
             max_datagram_frame: config.max_datagram_frame,
+            datagram_queue: config.datagram_queue,
             ..usual
         };
         let unpaced = Config { pacing: None, ..like.clone() };

@@ -113,6 +113,8 @@ pub enum Frame {
     HandshakeDone,
     /// DATAGRAM (RFC 9221).
     Datagram {
+        /// Tag of the data, which stands for the payload. It has no bytes, so a decoded frame has tag 0.
+        tag: u64,
         /// Bytes of data.
         len: u16,
         /// Whether the data extends to the end of the packet, so that the frame has no length field.
@@ -205,7 +207,7 @@ impl Frame {
                 1 + v(code) + v(frame_type) + v(reason.into()) + u64::from(reason)
             }
             Self::ApplicationClose { code, reason } => 1 + v(code) + v(reason.into()) + u64::from(reason),
-            Self::Datagram { len, to_end } => 1 + if to_end { 0 } else { v(len.into()) } + u64::from(len),
+            Self::Datagram { len, to_end, .. } => 1 + if to_end { 0 } else { v(len.into()) } + u64::from(len),
             Self::AckFrequency { sequence, threshold, max_delay_us, reordering } => {
                 2 + v(sequence) + v(threshold) + v(max_delay_us) + v(reordering)
             }

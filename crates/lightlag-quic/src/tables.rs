@@ -2,7 +2,8 @@
 
 use crate::codec::Version;
 use crate::config::{
-    Config, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, MtuRules, MtuSearch, ProbeRules, ServerRules,
+    Config, DatagramQueue, Fairness, FlowRules, HandshakeSizes, InitialWindow, LossRules, MtuRules, MtuSearch,
+    ProbeRules, ServerRules,
 };
 use crate::credit::{Tuning, UNLIMITED};
 use crate::details::Details;
@@ -109,6 +110,7 @@ fn rfc9002() -> Config {
         server: ServerRules::default(),
         ticket: None,
         max_datagram_frame: u16::MAX,
+        datagram_queue: DatagramQueue::default(),
         skip_numbers: false,
         version: Version::One,
         moves: Vec::new(),

@@ -213,7 +213,7 @@ impl Exchange {
         let end = self.now + LONGEST;
         self.ends[0].open(self.now);
         if self.case.client.max_datagram_frame > 0 {
-            self.ends[0].send_datagram(500);
+            self.ends[0].send_datagram(0, 500).expect("a datagram that fits");
         }
         self.flush(0)?;
         loop {
@@ -353,8 +353,8 @@ fn every_frame() -> Vec<Frame> {
         Frame::RetireConnectionId(0),
         Frame::PathChallenge(0x1234_5678),
         Frame::PathResponse(0x1234_5678),
-        Frame::Datagram { len: 100, to_end: true },
-        Frame::Datagram { len: 100, to_end: false },
+        Frame::Datagram { tag: 0, len: 100, to_end: true },
+        Frame::Datagram { tag: 0, len: 100, to_end: false },
         Frame::AckFrequency { sequence: 0, threshold: 10, max_delay_us: 25_000, reordering: 1 },
         Frame::Close { code: 10, frame_type: 8, reason: 5 },
         Frame::ApplicationClose { code: 7, reason: 5 },

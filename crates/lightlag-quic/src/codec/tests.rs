@@ -139,7 +139,7 @@ fn frames() -> impl Strategy<Value = Frame> {
         any::<u64>().prop_map(Frame::PathResponse),
         (a(), b(), 0u16..90).prop_map(|(code, frame_type, reason)| Frame::Close { code, frame_type, reason }),
         (a(), 0u16..90).prop_map(|(code, reason)| Frame::ApplicationClose { code, reason }),
-        (0u16..900).prop_map(|len| Frame::Datagram { len, to_end: false }),
+        (0u16..900).prop_map(|len| Frame::Datagram { tag: 0, len, to_end: false }),
         (a(), b(), c(), d()).prop_map(|(sequence, threshold, max_delay_us, reordering)| Frame::AckFrequency {
             sequence,
             threshold,

@@ -278,12 +278,12 @@ impl Connection {
             }
             Frame::NewToken(_) if self.side == Side::Server => return Err(code::PROTOCOL_VIOLATION),
             Frame::PathChallenge(data) => self.spaces[id as usize].frames.push(Frame::PathResponse(data)),
-            Frame::Datagram { len, to_end } => {
-                let size = (Frame::Datagram { len, to_end }).size();
-                if size > u64::from(self.config.max_datagram_frame) {
+            Frame::Datagram { tag, len, .. } => {
+                // RFC 9221 §3.
+                if frame.size() > u64::from(self.config.max_datagram_frame) {
                     return Err(code::PROTOCOL_VIOLATION);
                 }
-                self.datagram_counts[1] += 1;
+                self.datagram_arrived(tag, len);
             }
             Frame::Close { .. } | Frame::ApplicationClose { .. } => self.drain(now),
             Frame::NewConnectionId { sequence, retire_prior, .. } => self.handle_new_id(sequence, retire_prior)?,

@@ -165,7 +165,7 @@ impl Connection {
         }
         id == SpaceId::Application
             && (!self.streams.due.is_empty()
-                || !self.datagrams.is_empty()
+                || self.has_datagrams()
                 || self.handshake.done_due
                 || self.frequency_is_due()
                 || self.handshake.token_due)
@@ -350,13 +350,9 @@ impl Connection {
         if !self.streams.due.is_empty() {
             self.write_credit(&mut left, &mut push);
         }
-        while let Some(len) = self.datagrams.front().copied() {
-            let frame = Frame::Datagram { len, to_end: false };
-            if frame.size() > left {
-                break;
-            }
-            self.datagrams.pop_front();
-            self.datagram_counts[0] += 1;
+        while self.has_datagrams()
+            && let Some(frame) = self.next_datagram(left)
+        {
             push(&mut left, frame);
         }
         while left > 0 {

@@ -94,6 +94,7 @@ impl Connection {
 
     fn stop_timers(&mut self) {
         self.is_extra_due = true;
+        self.end_datagrams();
         self.loss_timer = Instant::MAX;
         self.timed_probe = None;
         self.pacing_timer = Instant::MAX;

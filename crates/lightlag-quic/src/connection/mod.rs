@@ -9,6 +9,7 @@ mod arrivals;
 mod build;
 mod closing;
 mod codes;
+pub mod datagrams;
 mod endpoint;
 mod flights;
 mod frequency;
@@ -42,7 +43,6 @@ use lightlag_control::congestion::{CongestionControl, Needs};
 use lightlag_core::{Duration, Instant, RandomStream};
 use lightlag_transport::{Failure, Integral, Limit, Limited, QuicLimited};
 use space::{FrameLists, Keys, Spaces};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use codes as code;
@@ -197,9 +197,8 @@ pub struct Connection {
     pacing_timer: Instant,
     /// Whether an eliciting packet was sent since the last packet arrived.
     sent_since_arrival: bool,
-    /// Sizes of DATAGRAM frames that wait to be sent, and counts of those sent, arrived and lost.
-    datagrams: VecDeque<u16>,
-    datagram_counts: [u64; 3],
+    /// Unreliable datagrams, once there was one.
+    datagrams: Option<Box<datagrams::Datagrams>>,
     packet_threshold: u64,
     time_threshold: f64,
     next_skip: Option<u64>,
@@ -303,8 +302,7 @@ impl Connection {
             idle_deadline: Instant::MAX,
             pacing_timer: Instant::MAX,
             sent_since_arrival: false,
-            datagrams: VecDeque::new(),
-            datagram_counts: [0; 3],
+            datagrams: None,
             packet_threshold: config.loss.packet_threshold,
             time_threshold: config.loss.time_threshold,
             next_skip: None,
@@ -506,24 +504,6 @@ impl Connection {
         read
     }
 
-    /// Queues a DATAGRAM frame (RFC 9221). Returns false if the peer does not accept frames of this size.
-    pub fn send_datagram(&mut self, bytes: u16) -> bool {
-        let max = u64::from(self.peer.max_datagram_frame);
-        let frame = 1 + crate::varint::size(bytes.into()) + u64::from(bytes);
-        let fits = self.knows_peer && frame <= max && frame + 64 <= u64::from(self.datagram);
-        if fits {
-            self.datagrams.push_back(bytes);
-            self.flight_due();
-            self.is_extra_due = true;
-        }
-        fits
-    }
-
-    /// Returns the numbers of DATAGRAM frames sent, received and lost.
-    pub fn datagram_counts(&self) -> [u64; 3] {
-        self.datagram_counts
-    }
-
     /// Queues a PING frame in the application space.
     pub fn ping(&mut self) {
         self.spaces[SpaceId::Application as usize].frames.push(crate::frame::Frame::Ping);
@@ -536,6 +516,7 @@ impl Connection {
         if self.control.measures_rates() {
             let blocked = self.streams.is_blocked();
             let unsent = if blocked { 0 } else { self.streams.unsent() };
+            let unsent = unsent.saturating_add(self.datagram_bytes());
             self.control.check_supply(unsent, self.in_flight, self.streams.has_repairs());
         }
     }

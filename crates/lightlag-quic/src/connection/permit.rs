@@ -96,7 +96,10 @@ impl Connection {
             Permit::Granted | Permit::Unknown if self.config.details.plain_limit => true,
             _ if unused < self.control.datagram() => false,
             Permit::Window => false,
-            Permit::Pacing => has_data && self.streams.sendable(unused) + self.control.datagram() <= unused,
+            Permit::Pacing => {
+                let waiting = self.streams.sendable(unused) + self.datagram_bytes();
+                has_data && waiting + self.control.datagram() <= unused
+            }
             Permit::Granted | Permit::Unknown => true,
         };
         if self.control.is_limited {

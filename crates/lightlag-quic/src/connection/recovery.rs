@@ -385,6 +385,7 @@ impl Connection {
                 Frame::Crypto { .. } if self.config.details.separate_crypto => {}
                 Frame::Crypto { offset, len } => self.spaces[id as usize].crypto.acknowledged(offset, len),
                 Frame::AckFrequency { sequence, .. } => self.frequency_acked(sequence),
+                Frame::Datagram { tag, .. } => self.datagram_delivered(tag),
                 _ => {}
             }
         }
@@ -400,7 +401,7 @@ impl Connection {
         if packet.frames == NO_FRAMES {
             return;
         }
-        let list = self.lists.take(packet.frames);
+        let mut list = self.lists.take(packet.frames);
         let separate = self.config.details.separate_crypto;
         for frame in list.iter().rev().filter(|_| separate) {
             if let Frame::Crypto { offset, len } = *frame {
@@ -424,9 +425,14 @@ impl Connection {
                     self.streams.due.max_streams[usize::from(direction == crate::frame::Direction::Unidirectional)] =
                         true;
                 }
-                Frame::Datagram { .. } => self.datagram_counts[2] += u64::from(reason == Requeue::Lost),
+                Frame::Datagram { tag, .. } if reason == Requeue::Lost => self.datagram_lost(tag),
+                Frame::Datagram { .. } => {}
                 _ => self.streams.frame_lost(frame),
             }
+        }
+        if reason == Requeue::Lost {
+            // A late acknowledgement does not change the fate of a datagram.
+            list.retain(|frame| !matches!(frame, Frame::Datagram { .. }));
         }
         self.lists.put_back(packet.frames, list);
     }

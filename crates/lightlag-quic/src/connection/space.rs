@@ -140,6 +140,20 @@ impl FrameLists {
         self.lists[index as usize].iter().any(|frame| matches!(frame, Frame::Crypto { .. }))
     }
 
+    /// Removes all DATAGRAM frames, and passes their tags to `lost`.
+    #[cold]
+    pub(crate) fn take_datagrams(&mut self, mut lost: impl FnMut(u64)) {
+        for list in &mut self.lists {
+            list.retain(|frame| match *frame {
+                Frame::Datagram { tag, .. } => {
+                    lost(tag);
+                    false
+                }
+                _ => true,
+            });
+        }
+    }
+
     /// Takes a list for reading; [`Self::put_back`] or [`Self::free`] follows.
     pub(crate) fn take(&mut self, index: u32) -> Vec<Frame> {
         std::mem::take(&mut self.lists[index as usize])

@@ -160,6 +160,7 @@ impl Connection {
     pub(super) fn end(&mut self, failure: Option<Failure>) {
         self.state = State::Closed;
         self.is_extra_due = true;
+        self.end_datagrams();
         self.failure = self.failure.or(failure);
         self.loss_timer = Instant::MAX;
         self.timed_probe = None;

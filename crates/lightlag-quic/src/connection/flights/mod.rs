@@ -148,13 +148,10 @@ impl Connection {
                 self.flights_mut().probes = false;
             }
             self.write_flight_crypto(SpaceId::Application, builder)?;
-            while let Some(len) = self.datagrams.front().copied() {
-                let frame = Frame::Datagram { len, to_end: false };
-                if builder.frame(frame, frame.size() as i64, frame.size() as i64).is_err() {
-                    break;
-                }
-                self.datagrams.pop_front();
-                self.datagram_counts[0] += 1;
+            while self.has_datagrams()
+                && let Some(frame) = self.next_datagram(builder.flight_space().max(0) as u64)
+            {
+                builder.frame(frame, frame.size() as i64, frame.size() as i64)?;
             }
             self.write_flight_streams(builder)?;
             if builder.is_empty() {

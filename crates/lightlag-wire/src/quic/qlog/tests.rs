@@ -228,7 +228,7 @@ fn every_frame_has_the_fields_of_the_drafts() {
             json!({"frame_type": "connection_close", "error_space": "application", "error_code": 7}),
         ),
         (Frame::HandshakeDone, json!({"frame_type": "handshake_done"})),
-        (Frame::Datagram { len: 90, to_end: true }, json!({"frame_type": "datagram", "length": 90})),
+        (Frame::Datagram { tag: 0, len: 90, to_end: true }, json!({"frame_type": "datagram", "length": 90})),
         (Frame::ImmediateAck, json!({"frame_type": "immediate_ack"})),
     ];
     let described = |schema, frame| {
