@@ -106,6 +106,7 @@ if TYPE_CHECKING:
         Swarm,
         Tcp,
         Terrestrial,
+        Tunnel,
     )
     from lightlag.study import Study, open_study
 
@@ -182,6 +183,7 @@ __all__ = [
     "Tcp",
     "Terrestrial",
     "Traffic",
+    "Tunnel",
     "__version__",
     "analyse",
     "compare",

@@ -16,7 +16,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "packet_hops": "passages of one packet through one link, drops included",
         "result_hash": "hash over every recorded number",
         "wall_s": "seconds that the run took on this machine",
-        "flows, links, proxies, legs, media, interfaces": "rows of these tables, where there are some",
+        "flows, links, proxies, legs, tunnels, media, interfaces": "rows of these tables, where there are some",
     },
     "run.json of a run": {
         "scenario, seed, version, simulated_s, wall_s, events, packet_hops, result_hash": "as above",

@@ -311,6 +311,31 @@ pub struct Prefetched {
     pub bytes: u64,
 }
 
+/// One direction of a tunnel.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Tunnel {
+    /// Node where packets enter.
+    pub from: String,
+    /// Node at the other end.
+    pub to: String,
+    /// Congestion control of the tunnel's connection.
+    pub congestion: String,
+    /// Packets that entered the tunnel.
+    pub entered_packets: u64,
+    /// Packets that newer ones displaced from the queue.
+    pub dropped_queue: u64,
+    /// Packets that did not fit into a datagram.
+    pub dropped_size: u64,
+    /// Packets dropped because the connection had ended.
+    pub dropped_closed: u64,
+    /// Packets lost with their datagrams.
+    pub lost_packets: u64,
+    /// Probe timeouts of the connection.
+    pub timeouts: u64,
+    /// Minimum round-trip sample in seconds.
+    pub min_rtt_s: Option<f64>,
+}
+
 /// A radio interface of a node.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Radio {

@@ -42,4 +42,4 @@ pub use loss::{Dwell, GilbertElliott, Loss, LossLaw, LossPlace, LossProcess};
 pub use medium::{Medium, StationId};
 pub use packet::{EndpointId, NodeId, Packet, PacketFlags, TTL};
 pub use resequencer::Resequencer;
-pub use routing::{Edge, Epoch, Exit, InterfaceId, LinkChange, LinkId, PackedExit, RouteTable, Routes};
+pub use routing::{Edge, Epoch, Exit, InterfaceId, LinkChange, LinkId, PackedExit, RouteTable, Routes, TunnelEndId};

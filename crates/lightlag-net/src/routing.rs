@@ -9,7 +9,7 @@ mod epochs;
 mod exit;
 
 pub use epochs::{Epoch, LinkChange, Routes};
-pub use exit::{Exit, InterfaceId, PackedExit};
+pub use exit::{Exit, InterfaceId, PackedExit, TunnelEndId};
 
 use crate::NodeId;
 use aloft::Aloft;
@@ -120,6 +120,36 @@ impl RouteTable {
     #[inline(never)]
     fn next_aloft(&self, row: u32, destination: NodeId) -> u32 {
         self.aloft.as_ref().map_or(NONE, |aloft| aloft.next(row, destination))
+    }
+
+    /// Makes packets from `node` leave through a tunnel if their path in the table `plain`, which has no tunnels, crosses
+    /// or ends at the other end of the tunnel, the node `far`.
+    pub fn enter_tunnel(&mut self, plain: &Self, node: NodeId, far: NodeId, end: TunnelEndId) {
+        let nodes = self.rows.len() as u32;
+        let exits = (0..nodes).map(NodeId).map(|destination| match self.next(node, destination) {
+            Some(_) if plain.crosses(node, destination, far) => PackedExit::from(end).0,
+            Some(exit) => exit.0,
+            None => NONE,
+        });
+        let row = Row::ByDestination(Arc::new(exits.collect()));
+        Arc::make_mut(&mut self.rows)[node.0 as usize] = row;
+    }
+
+    /// Returns true if the path between two nodes crosses the node `via` or ends there. A medium or the constellation is
+    /// crossed in one step.
+    pub fn crosses(&self, from: NodeId, to: NodeId, via: NodeId) -> bool {
+        let mut node = from;
+        for _ in 0..self.rows.len() {
+            if node == to || !self.reaches(node, to) {
+                return false;
+            }
+            match self.neighbour(node, to) {
+                Some(next) if next == via => return true,
+                Some(next) => node = next,
+                None => return false,
+            }
+        }
+        false
     }
 
     /// Returns the number of routes: each node with several links has one to every node.
@@ -269,6 +299,24 @@ mod tests {
         assert_eq!(routes.path(NodeId(0), NodeId(3)), Some(vec![LinkId(8)]));
         let routes = RouteTable::shortest(4, &edges(&[(0, 1, 5), (1, 3, 5), (0, 2, 5), (2, 3, 5)]));
         assert_eq!(routes.path(NodeId(0), NodeId(3)), Some(vec![LinkId(0), LinkId(2)]));
+    }
+
+    #[test]
+    fn packets_enter_a_tunnel_at_both_ends() {
+        // 0 - 1 - 2 - 3 - 4, and a tunnel between 1 and 3.
+        let plain = RouteTable::shortest(5, &edges(&[(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 4, 1)]));
+        let mut routes = plain.clone();
+        let [near, far] = [TunnelEndId(0), TunnelEndId(1)];
+        routes.enter_tunnel(&plain, NodeId(1), NodeId(3), near);
+        routes.enter_tunnel(&plain, NodeId(3), NodeId(1), far);
+        let exit = |node, destination| routes.next(NodeId(node), NodeId(destination)).map(PackedExit::unpack);
+        assert_eq!((exit(1, 3), exit(1, 4)), (Some(Exit::Tunnel(near)), Some(Exit::Tunnel(near))));
+        assert_eq!((exit(3, 1), exit(3, 0)), (Some(Exit::Tunnel(far)), Some(Exit::Tunnel(far))));
+        // Destinations before the other end, and other nodes, are not affected.
+        for (node, destination) in [(1, 0), (1, 2), (3, 4), (3, 2), (0, 4), (2, 4), (4, 0)] {
+            assert_eq!(exit(node, destination), plain.next(NodeId(node), NodeId(destination)).map(PackedExit::unpack));
+        }
+        assert_eq!(near.peer(), far);
     }
 
     #[test]

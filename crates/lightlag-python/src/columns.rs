@@ -55,7 +55,7 @@ pub(crate) struct Dictionaries {
 pub(crate) fn tables(result: &mut RunResult) -> Vec<Named> {
     let names = |values: Vec<&str>| Arc::new(StringArray::from(values));
     let dictionaries = Dictionaries {
-        flows: names(result.summary.flows.iter().map(|flow| flow.name.as_str()).collect()),
+        flows: names(result.flow_names()),
         links: names(result.link_names()),
         nodes: names(result.node_names()),
         objects: names(result.object_names()),

@@ -286,7 +286,7 @@ fn the_end_of_a_connection_settles_every_datagram() {
     assert_eq!(path.ends[CLIENT].send_datagram(50, 1_000), Err(DatagramError::Closed));
 }
 
-/// Every tag arrives at most once, and its sender knows one fate: delivered, lost or dropped. A delivered one arrived,
+/// Every tag arrives at most once, and its sender reports one fate: delivered, lost or dropped. A delivered one arrived,
 /// and a dropped one did not.
 #[test]
 fn every_tag_has_one_fate_on_random_paths() {

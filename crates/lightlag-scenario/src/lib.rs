@@ -22,7 +22,7 @@ pub use dynamics::LinkDynamics;
 pub use network::{
     CapturePlace, CapturePlan, Crossing, DialoguePlan, Filed, Flow, FlowRole, Hop, LinkDirection, LinkProperties,
     Medium, MediumMember, MediumPlan, Network, Proxy, QuicEnds, RandomAccessPlan, Rcs2Plan, Rerouted, SignalPlan,
-    Space, Split, Weather, WifiPlan,
+    Space, Split, Tunnel, Weather, WifiPlan,
 };
 pub use read::files::Files;
 pub use read::{PerDirection, ScenarioError, page_file, path_file, trace_file};
@@ -34,7 +34,8 @@ pub use spec::{
     PlainLink, PointToPoint, Police, ProxyKind, ProxySpec, QlogSchema, Queue, QueueMode, RadioChanges, Rain,
     RandomAccessSpec, Rcs2Spec, Reader, Reads, Record, Reorder, Routing, Satellite, SatelliteLink, Scenario, SetupSpec,
     ShellSpec, SignalSpec, Signals, Star, Swarm, Terminal, TerminalChanges, Terrestrial, Topology, TraceFile,
-    TraceFormat, TraceMode, Transport, UplinkPower, VisibilityLimit, WrittenScenario, know_schema,
+    TraceFormat, TraceMode, Transport, TunnelPayload, TunnelSpec, UplinkPower, VisibilityLimit, WrittenScenario,
+    know_schema,
 };
 pub use warnings::{Kind as WarningKind, Warning};
 

@@ -1,7 +1,7 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow, and the routes.
 
 use crate::dynamics::LinkDynamics;
-use crate::spec::{IpVersion, Line, LinkSide, Opens, QlogSchema, Reader, Reads, Transport};
+use crate::spec::{IpVersion, Line, LinkSide, Opens, QlogSchema, Reader, Reads, Transport, TunnelPayload};
 pub use crate::spec::{MediumPlan, RandomAccessPlan, Rcs2Plan, WifiPlan};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
@@ -39,7 +39,7 @@ pub struct Network {
     pub space: Option<Space>,
     /// Implausible traces of nodes, each with its path in the scenario.
     pub doubts: Vec<(Doubt, String)>,
-    /// Flows, listed ones first, then generated ones.
+    /// Flows, listed ones first, then generated ones, then the connections of tunnels.
     pub flows: Vec<Flow>,
     /// Proxies, in the order of the scenario.
     pub proxies: Vec<Proxy>,
@@ -47,6 +47,8 @@ pub struct Network {
     pub splits: Vec<Split>,
     /// Every passage of a QUIC flow through a proxy, which cannot split it.
     pub opaque: Vec<Split>,
+    /// Tunnels, in the order of the scenario.
+    pub tunnels: Vec<Tunnel>,
     /// Next link from every node to every other, and its changes over time.
     pub routes: Routes,
     /// Initial time to live of packets.
@@ -462,6 +464,20 @@ pub struct Split {
     pub proxy: u32,
 }
 
+/// A QUIC connection that carries packets in DATAGRAM frames.
+#[derive(Clone, Debug)]
+pub struct Tunnel {
+    /// Nodes of the client and of the server.
+    pub ends: [NodeId; 2],
+    /// Index of the flow that stands for the connection.
+    pub flow: u32,
+    /// Contents of the datagrams.
+    pub payload: TunnelPayload,
+    /// Bytes before the payload in the datagrams of each flow: quarter stream ID and context ID (RFC 9297 §2.1); `None`
+    /// for a flow whose packets do not enter the tunnel.
+    pub headers: Vec<Option<u8>>,
+}
+
 impl LinkDirection {
     /// Returns a random stream for one purpose on this link direction, in runs with this seed.
     pub fn random(&self, seed: u64, purpose: &str) -> RandomStream {
@@ -657,7 +673,7 @@ impl Network {
     /// requires.
     ///
     /// # Errors
-    /// The message names the first medium, or the first such queue, and the fix.
+    /// The message names the first medium, the first such queue or a tunnel, and the fix.
     pub fn check_wired(&self) -> Result<(), String> {
         if self.space.is_some() {
             return Err(
@@ -670,6 +686,9 @@ impl Network {
                 "the queue discipline {} is custom and cannot serve real packets; use a built-in one",
                 custom.name()
             ));
+        }
+        if !self.tunnels.is_empty() {
+            return Err("a tunnel cannot carry real packets; remove tunnels".to_owned());
         }
         let Some(medium) = self.media.first() else { return Ok(()) };
         Err(format!(
@@ -738,12 +757,19 @@ pub enum FlowRole {
     Arrival(u32),
     /// One of several connections, with its index, starting at 0.
     Connection(u32),
+    /// The connection of a tunnel, with the index of the tunnel. It carries packets of other flows.
+    Tunnel(u32),
 }
 
 impl FlowRole {
     /// Returns true for a transfer that arrived at a random time.
     pub(crate) fn is_arrival(self) -> bool {
         matches!(self, Self::Arrival(_))
+    }
+
+    /// Returns true for the connection of a tunnel.
+    pub fn is_tunnel(self) -> bool {
+        matches!(self, Self::Tunnel(_))
     }
 
     /// Returns the index among the connections of a browser; 0 for every other flow.

@@ -14,6 +14,7 @@ use crate::hosts::socket::{Port, Socket, Task};
 use crate::hosts::source::TrafficSource;
 use crate::hosts::tcp::{self, Shared, Tcp};
 use crate::hosts::transport::Sockets;
+use crate::hosts::tunnels::Tunnels;
 use crate::hosts::{Hosts, Outcomes};
 use crate::housekeeping::epochs::Departures;
 use crate::housekeeping::sources::Sources;
@@ -26,7 +27,7 @@ use crate::tap::Silent;
 use crate::tap::record::Recorder;
 use crate::world::World;
 use lightlag_core::{Instant, Probability, RandomStream};
-use lightlag_net::{EndpointId, InterfaceId, NodeId};
+use lightlag_net::{EndpointId, InterfaceId, NodeId, RouteTable};
 use lightlag_quic as quic;
 use lightlag_scenario::{CapturePlace, Flow, FlowRole, Network, Record, Split, Transport};
 use lightlag_tcp::Connection;
@@ -72,6 +73,10 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
     }
     let datagrams = datagrams(&network, &numbers, seed);
     let prefetching = prefetching(&network);
+    let tunnels = Tunnels::new(&network, |flow| {
+        let flow = FlowIndex(flow);
+        [numbers.sender(flow), numbers.receiver(flow)]
+    });
     let Network { flows, proxies, splits, ip, ttl, .. } = network;
     let relay = |(index, split): (usize, &Split)| {
         let ends = [numbers.entry(index), numbers.exit(index)];
@@ -116,9 +121,14 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         relays,
         collectors: Vec::new(),
         dialogues: Vec::new(),
+        tunnels,
     };
     hosts.dialogues = dialogues(&flows, &mut hosts, seed);
     prefetch(&prefetching, &mut hosts);
+    if let Some(routes) = hosts.tunnels.as_deref().map(Tunnels::routes) {
+        enter_tunnels(&flows, &routes, &mut hosts);
+        fabric.routes = routes;
+    }
     hosts.collectors = collectors(&flows, &mut hosts);
     let departures = fabric.next_epoch().is_some().then(|| Box::new(departures(&hosts, &flows)));
     let mut world = World {
@@ -169,6 +179,27 @@ pub(crate) fn build(mut network: Network, record: &Record, seed: u64) -> World<S
         world.agenda.arm(ScheduledEvent::Epoch, before(epoch));
     }
     world
+}
+
+/// Sets the first exits of all endpoints to the routes with tunnels, except for the endpoints of the tunnels.
+fn enter_tunnels(flows: &[Flow], routes: &RouteTable, hosts: &mut Hosts) {
+    for endpoint in hosts.ids() {
+        let port = hosts.port_mut(endpoint);
+        if !flows[port.flow.index()].part.is_tunnel() {
+            port.out = routes.next(port.node, port.peer_node).expect(REACHABLE);
+        }
+    }
+    let senders: Vec<NodeId> =
+        flows.iter().filter(|flow| flow.transport == Transport::Udp).map(|flow| flow.from).collect();
+    for (flow, from) in (0..).map(UdpIndex).zip(senders) {
+        hosts.datagrams.reroute(flow, |to| routes.next(from, to));
+    }
+    let Hosts { tunnels, quic, .. } = hosts;
+    let Some(tunnels) = tunnels else { return };
+    for id in tunnels.ids() {
+        let port = &mut quic[tunnels.end(id).endpoint].port;
+        port.application = Some(Box::new(Application::Tunnels(id)));
+    }
 }
 
 /// Returns the endpoints by node, with UDP flows listed at the nodes of their senders.
@@ -372,7 +403,7 @@ fn sender<E: Endpoint + Stream>(mut socket: Socket<E>, flow: &Flow, seed: u64) -
     if flow.traffic.is_dialogue() {
         return socket;
     }
-    if flow.traffic.collects().is_some() {
+    if flow.traffic.collects().is_some() || flow.part.is_tunnel() {
         socket.port.task = Task::Begin;
         return socket;
     }

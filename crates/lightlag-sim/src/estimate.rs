@@ -150,8 +150,8 @@ pub fn table_memory(scenario: &Scenario, network: &Network) -> TableMemory {
     let endless = |flow: &&Flow| flow.transport.has_connections() && flow.traffic.is_bulk() && flow.transfer.is_none();
     let end = lightlag_core::Instant::ZERO + scenario.duration;
     let sampled =
-        network.flows.iter().filter(endless).map(|flow| samples(scenario, end.since(flow.start))).sum::<f64>();
-    let goes_on = network.flows.iter().any(|flow| !flow.is_finite());
+        network.own_flows().iter().filter(endless).map(|flow| samples(scenario, end.since(flow.start))).sum::<f64>();
+    let goes_on = network.own_flows().iter().any(|flow| !flow.is_finite());
     let aloft = network.space.as_ref().map_or(0, |space| network.links.len() - space.dishes.0 as usize);
     let trace = if scenario.record.trace == TraceMode::Off { 0.0 } else { sampled };
     let queue = if scenario.record.queue.is_on() && goes_on {

@@ -22,6 +22,7 @@ pub(crate) mod source;
 pub(crate) mod store;
 pub(crate) mod tcp;
 pub(crate) mod transport;
+pub(crate) mod tunnels;
 
 use collector::Collector;
 use datagrams::Datagrams;
@@ -33,6 +34,7 @@ use session::Session;
 use socket::{AnySocket, Port};
 use tcp::{Shared, Tcp};
 use transport::Sockets;
+use tunnels::Tunnels;
 
 /// The endpoints of all flows, and their applications.
 pub(crate) struct Hosts {
@@ -49,6 +51,8 @@ pub(crate) struct Hosts {
     /// Sinks of messages, in the order of their flows.
     pub(crate) collectors: Vec<Collector>,
     pub(crate) dialogues: Vec<Session>,
+    /// Tunnels, if there are any.
+    pub(crate) tunnels: Option<Box<Tunnels>>,
     pub(crate) outcomes: Outcomes,
     /// Accounts of senders whose data has all arrived, or whose flow has failed.
     pub(crate) endings: BTreeMap<EndpointId, Ending>,

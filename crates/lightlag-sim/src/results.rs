@@ -11,6 +11,7 @@ pub mod pairs;
 mod proxies;
 mod signals;
 mod traffic;
+mod tunnels;
 
 use crate::hosts::FlowOutcome;
 use crate::hosts::session::Session;
@@ -45,6 +46,8 @@ use serde::{Serialize, Serializer};
 pub use signals::SignalSummary;
 pub use traffic::{DatagramSummary, PageSummary, Responses};
 use traffic::{datagrams_of, page_summary};
+pub use tunnels::TunnelSummary;
+use tunnels::{TunnelIdentity, tunnel_summaries};
 
 /// The results of one run.
 #[derive(Clone, Debug)]
@@ -69,6 +72,8 @@ pub struct RunResult {
     pub positions: Positions,
     /// Names of the nodes, in the order of their indices in these tables.
     nodes: Vec<String>,
+    /// Names of the connections of tunnels, whose indices in tables follow the indices of flows.
+    tunnel_names: Vec<String>,
     /// Ids of the objects of pages, in the order of their indices in tables.
     object_names: Vec<String>,
     /// Names of all link directions. `None` if the summary lists all of them.
@@ -124,6 +129,9 @@ pub struct Summary {
     /// One object for each connection on the path of each flow through proxies; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub legs: Vec<LegSummary>,
+    /// One object for each direction of each tunnel; omitted if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tunnels: Vec<TunnelSummary>,
     /// One object for each interface of a node to a medium; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interfaces: Vec<InterfaceSummary>,
@@ -140,6 +148,7 @@ impl Summary {
             result_hash: self.result_hash.clone(),
             proxies: self.proxies.clone(),
             legs: self.legs.clone(),
+            tunnels: self.tunnels.clone(),
             interfaces: self.interfaces.clone(),
             ..*self
         }
@@ -341,6 +350,7 @@ pub(crate) struct Provenance {
     links: LinkOrigins,
     proxies: Vec<ProxyIdentity>,
     legs: Vec<LegIdentity>,
+    tunnels: Vec<TunnelIdentity>,
     interfaces: Vec<InterfaceIdentity>,
     nodes: PackedNames,
     /// Whether tables refer to nodes by index.
@@ -389,6 +399,7 @@ impl Provenance {
             links,
             proxies: ProxyIdentity::all(network),
             legs: LegIdentity::all(network),
+            tunnels: TunnelIdentity::all(network),
             interfaces: InterfaceIdentity::all(network),
             positions: scenario.record.positions,
             names_nodes: !network.media.is_empty() || network.space.is_some(),
@@ -406,6 +417,12 @@ impl RunResult {
             Some(all) => all.iter().map(String::as_str).collect(),
             None => self.summary.links.iter().map(|link| link.name.as_str()).chain(interfaces).collect(),
         }
+    }
+
+    /// Returns the names of the flows and of the connections of tunnels, in the order of their indices in tables.
+    pub fn flow_names(&self) -> Vec<&str> {
+        let flows = self.summary.flows.iter().map(|flow| flow.name.as_str());
+        flows.chain(self.tunnel_names.iter().map(String::as_str)).collect()
     }
 
     /// Returns the names of the nodes, in the order of their indices in tables. Empty if there are neither media nor
@@ -435,6 +452,8 @@ impl RunResult {
         let packet_hops = over_links + world.media.as_deref().map_or(0, |media| media.hops);
         let proxies = proxy_summaries(world, provenance.proxies, end);
         let legs = leg_summaries(world, provenance.legs, end);
+        let tunnels = tunnel_summaries(world, provenance.tunnels, end);
+        let tunnel_names = tunnels.iter().step_by(2).map(|way| way.tunnel.clone()).collect();
         let positions = positions(&provenance.interfaces, provenance.positions, end);
         let interfaces = interface_summaries(world.media.as_deref(), provenance.interfaces, end);
         // With media, paths over a constellation are among theirs.
@@ -471,6 +490,7 @@ impl RunResult {
                 links,
                 proxies,
                 legs,
+                tunnels,
                 interfaces,
             },
             trace: std::mem::take(&mut recorder.trace),
@@ -482,6 +502,7 @@ impl RunResult {
             paths,
             positions,
             nodes: node_names,
+            tunnel_names,
             object_names: object_names.into_names(),
             all_links,
             captures: Vec::new(),
@@ -526,12 +547,16 @@ fn flow_summaries(
     end: Instant,
     parts: WorldEnd,
 ) -> SummaryRows<FlowSummary> {
-    let mut summaries = SummaryRows::with_capacity(origins.len());
+    // The connections of tunnels have a table of their own.
+    let own = origins.len() - world.hosts.tunnels.as_ref().map_or(0, |tunnels| tunnels.len());
+    let mut summaries = SummaryRows::with_capacity(own);
     for (index, origin) in origins.iter().enumerate().rev() {
         let flow = FlowIndex(index as u32);
-        let name = names.get(flow, origin, nodes);
-        let identity = origin.identity(name, world.hosts.congestion(flow), (nodes, links));
-        summaries.push_front(flow_summary(world, flow, identity, end));
+        if index < own {
+            let name = names.get(flow, origin, nodes);
+            let identity = origin.identity(name, world.hosts.congestion(flow), (nodes, links));
+            summaries.push_front(flow_summary(world, flow, identity, end));
+        }
         if parts == WorldEnd::Go && world.hosts.numbers.datagrams(flow).is_none() {
             world.hosts.truncate(world.hosts.numbers.sender(flow));
         }
@@ -683,6 +708,8 @@ tables! { |result|
         if !result.summary.proxies.is_empty();
     "legs", "one row per connection of a flow that proxies split": rows LegSummary = result.summary.legs,
         if !result.summary.legs.is_empty();
+    "tunnels", "one row per direction of a tunnel": rows TunnelSummary = result.summary.tunnels,
+        if !result.summary.tunnels.is_empty();
     "interfaces", "one row per interface to a medium": rows InterfaceSummary = result.summary.interfaces,
         if !result.summary.interfaces.is_empty();
     "paths", "the paths of flows, at every change": columns Paths = result.paths,

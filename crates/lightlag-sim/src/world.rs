@@ -29,6 +29,7 @@ mod constellation;
 mod endings;
 mod media;
 mod signals;
+mod tunnels;
 mod ways;
 
 /// The world of a network, or of one of its partitions.
@@ -194,6 +195,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let on = match exit {
             Exit::Link(on) => on,
             Exit::Interface(interface) => return self.transmit_on_air(now, interface, packet),
+            Exit::Tunnel(end) => return self.enter_tunnel(now, end, packet),
         };
         if let Some(part) = self.border.part()
             && let Some(to) = part.exit(on)
@@ -531,6 +533,9 @@ impl<T: Tap, B: Border> World<T, B> {
             dropped += media.dropped;
             in_flight += media.in_flight();
         }
+        let [in_tunnels, dropped_there] = self.finish_tunnels(end);
+        dropped += dropped_there;
+        in_flight += in_tunnels;
         assert_eq!(made, self.received + dropped + in_flight, "packets are conserved");
         let stored = self.hosts.quic.arena().used() as u64;
         assert!(stored <= in_flight, "the contents of a packet that has arrived or was dropped are freed");

@@ -73,7 +73,7 @@ fn numbers(data: &Data) -> Vec<f64> {
 fn names(result: &RunResult, names: NameTable) -> Vec<&str> {
     match names {
         NameTable::None => Vec::new(),
-        NameTable::Flows => result.summary.flows.iter().map(|flow| flow.name.as_str()).collect(),
+        NameTable::Flows => result.flow_names(),
         NameTable::Links => result.link_names(),
         NameTable::Nodes => result.node_names(),
         NameTable::Objects => result.object_names(),

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from lightlag.analyse import aggregate_goodput, jain
 from lightlag.records.lists import column
-from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows, way_rows
+from lightlag.records.rows import (
+    flow_rows,
+    link_rows,
+    medium_rows,
+    other_flows,
+    proxy_rows,
+    radio_rows,
+    tunnel_rows,
+    way_rows,
+)
 from lightlag.text.overview import counted
 from lightlag.text.quantities import number, rate
 from lightlag.text.table import print_rows
@@ -35,6 +44,8 @@ def print_result(result: Result) -> None:
         print(f"Constellation: {result.sky().about()}")
     if proxies := proxy_rows(summary):
         print_rows(proxies, "")
+    if tunnels := tunnel_rows(summary):
+        print_rows(tunnels, "")
     if media := medium_rows(summary):
         print_rows(media, "")
     if radios := radio_rows(summary):

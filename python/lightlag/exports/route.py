@@ -71,8 +71,8 @@ class Course:
 
 
 def bare(scenario: Mapping[str, Any], flows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns a complete scenario with other flows, and without proxies and records, which name flows."""
-    kept = {key: value for key, value in scenario.items() if key not in ("proxies", "record")}
+    """Returns a complete scenario with other flows, and without proxies, tunnels and records, which name flows."""
+    kept = {key: value for key, value in scenario.items() if key not in ("proxies", "tunnels", "record")}
     plain = copy.deepcopy(kept)
     if "topology" in plain:
         plain["topology"].pop("flow", None)

@@ -199,6 +199,17 @@ class Records:
         return self.table("legs")
 
     @property
+    def tunnels(self) -> pl.DataFrame:
+        """One row for each direction of each tunnel, the one from the client first; for scenarios with tunnels.
+
+        The columns are the packets that entered, left, were lost, and were dropped, by reason; and those about a sender
+        in :attr:`flows`, for the sender of the tunnel's connection.
+        """
+        if not self._head["scenario"].get("tunnels"):
+            raise InputError("no tunnel carries packets; write [[tunnels]] with between")
+        return self.table("tunnels")
+
+    @property
     def interfaces(self) -> pl.DataFrame:
         """One row for each interface of a node to a medium.
 

@@ -64,6 +64,11 @@ def proxy_rows(summary: dict[str, Any]) -> list[Row]:
     return _rows("proxies", summary.get("proxies", []))
 
 
+def tunnel_rows(summary: dict[str, Any]) -> list[Row]:
+    """Returns the directions of tunnels as text: at most the first 20."""
+    return _rows("tunnels", summary.get("tunnels", []))
+
+
 def way_rows(result: Result) -> list[Row]:
     """Returns the paths of flows over a constellation as text: at most 8, starting with the flows from
     :func:`shown_flows`.

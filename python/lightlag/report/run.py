@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lightlag import _engine
 from lightlag.records import origin
-from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows
+from lightlag.records.rows import flow_rows, link_rows, medium_rows, other_flows, proxy_rows, radio_rows, tunnel_rows
 from lightlag.report.page import ZOOMING, Cell, anchors, data_links, figure, page, section, table, text
 from lightlag.report.slow import Account, account
 from lightlag.report.timeline import timeline
@@ -81,6 +81,7 @@ def _tables(result: Records) -> list[str]:
         "Flows": flow_rows(summary),
         "Links": link_rows(summary),
         "Proxies": proxy_rows(summary),
+        "Tunnels": tunnel_rows(summary),
         "Media": medium_rows(summary),
         "Radios": radio_rows(summary),
     }

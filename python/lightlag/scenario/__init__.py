@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lightlag.scenario.builder import Network
     from lightlag.scenario.document import Scenario
-    from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy
+    from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy, Tunnel
     from lightlag.scenario.links import Link, LinkParameters
     from lightlag.scenario.plain import toml_value
     from lightlag.scenario.quic import Quic, QuicAck, QuicAckFrequency, QuicLike
@@ -155,6 +155,7 @@ __all__ = [
     "Topology",
     "Trace",
     "Traffic",
+    "Tunnel",
     "check",
     "checked",
     "congestion_names",
@@ -166,7 +167,7 @@ __all__ = [
 _FROM = {
     "builder": "Network",
     "document": "Scenario",
-    "flows": "Crash Defaults Flow FlowTemplate Proxy",
+    "flows": "Crash Defaults Flow FlowTemplate Proxy Tunnel",
     "links": "LinkParameters Link",
     "plain": "toml_value",
     "quic": "Quic QuicAck QuicAckFrequency QuicLike",

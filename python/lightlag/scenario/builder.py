@@ -8,7 +8,7 @@ from inspect import Signature, signature
 from typing import Any, Concatenate, Literal, ParamSpec
 
 from lightlag.scenario.document import Scenario
-from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy, Reads
+from lightlag.scenario.flows import Crash, Defaults, Flow, Proxy, Reads, Tunnel
 from lightlag.scenario.links import Link, LinkParameters
 from lightlag.scenario.quic import QuicLike
 from lightlag.scenario.radio import Medium, Node
@@ -97,6 +97,7 @@ class Network:
     links: list[Link] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     proxies: list[Proxy] = field(default_factory=list)
+    tunnels: list[Tunnel] = field(default_factory=list)
     media: list[Medium] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     constellation: Constellation | None = None
@@ -207,6 +208,33 @@ class Network:
         )
         self.proxies.append(proxy)
 
+    def tunnel(
+        self,
+        client: str,
+        server: str,
+        *,
+        payload: Literal["ip", "udp"] | None = None,
+        flows: Sequence[str] | None = None,
+        queue: str | None = None,
+        start: Time | None = None,
+        quic: QuicLike | None = None,
+    ) -> None:
+        """Adds a tunnel between two nodes, whose client opens its connection; see :class:`Tunnel` for the parameters.
+
+        Examples
+        --------
+        >>> net = Network("masque")
+        >>> net.link("terminal", "gateway", rate="10 Mbit/s", delay="300 ms")
+        >>> net.flow("gateway", "terminal", transport="quic", transfer="1 MB")
+        >>> net.tunnel("terminal", "gateway", queue="100 packets")
+        >>> net.scenario("60 s").check()
+        []
+        """
+        named = None if flows is None else tuple(flows)
+        self.tunnels.append(
+            Tunnel(between=(client, server), payload=payload, flows=named, queue=queue, start=start, quic=quic)
+        )
+
     def scenario(self, duration: Time = "300 s", seed: int | None = None) -> Scenario:
         """Returns the scenario of everything added so far."""
         says_nothing = (self.transport, self.tcp, self.quic, self.congestion) == (None,) * 4
@@ -227,6 +255,7 @@ class Network:
             links=tuple(self.links),
             flows=tuple(self.flows),
             proxies=tuple(self.proxies),
+            tunnels=tuple(self.tunnels),
             record=self.record,
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lightlag.scenario import parsing, toml
-from lightlag.scenario.flows import Defaults, Flow, Proxy
+from lightlag.scenario.flows import Defaults, Flow, Proxy, Tunnel
 from lightlag.scenario.links import Link
 from lightlag.scenario.plain import plain
 from lightlag.scenario.radio import Medium, Node
@@ -63,6 +63,8 @@ class Scenario:
     """Connections."""
     proxies: tuple[Proxy, ...] = ()
     """Proxies, which split the connections that cross their nodes."""
+    tunnels: tuple[Tunnel, ...] = ()
+    """Tunnels, which carry packets in DATAGRAM frames of QUIC connections."""
     record: Record | None = None
     """Records of the run."""
 

@@ -1,4 +1,4 @@
-"""Flows, and the proxies that split them."""
+"""Flows, the proxies that split them, and the tunnels that carry them."""
 
 from __future__ import annotations
 
@@ -148,3 +148,11 @@ class Proxy:
     """Crash of the proxy; by default it never crashes."""
     quic: Quic | Mapping[str, Any] | None = None
     """QUIC options of both endpoints of a proxy of kind ``quic`` that differ from ``defaults.quic``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tunnel:
+    """A QUIC connection between two nodes that carries the packets of flows in DATAGRAM frames (RFC 9221, RFC 9297)."""
+
+    between: tuple[str, str]
+    """The two nodes of the tunnel."""

@@ -18,7 +18,7 @@ __all__ = ["counted", "frame", "line", "page", "tables"]
 MOST_ROWS = 10
 """Maximum number of rows of a table."""
 _PARTS = {"links": "link", "stations": "station", "media": "medium", "nodes": "node", "flows": "flow"}
-_PARTS |= {"proxies": "proxy"}
+_PARTS |= {"proxies": "proxy", "tunnels": "tunnel"}
 _PLURALS = {"medium": "media", "proxy": "proxies"}
 
 

@@ -84,6 +84,9 @@ def graph(scenario: Mapping[str, Any]) -> Graph:
         found.flow(flow["from"], flow["to"], _with(flow, defaults))
     for proxy in scenario.get("proxies", ()):
         found.node(proxy["node"], "proxy")
+    for tunnel in scenario.get("tunnels", ()):
+        for node in tunnel["between"]:
+            found.node(node, "tunnel")
     return found
 
 

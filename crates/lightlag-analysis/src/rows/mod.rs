@@ -4,18 +4,20 @@ mod flows;
 mod links;
 mod proxies;
 mod radios;
+mod tunnels;
 mod ways;
 
 pub use flows::{flow_table, hidden_flows, shown_flows};
 pub use links::{heaviest_links, link_table};
 pub use proxies::proxy_table;
 pub use radios::{medium_table, radio_table};
+pub use tunnels::tunnel_table;
 pub use ways::way_table;
 
-use crate::summary::{Flow, Link, Proxy, Radio};
+use crate::summary::{Flow, Link, Proxy, Radio, Tunnel};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of flows or proxies in a table.
+/// Maximum number of flows, proxies or tunnels in a table.
 const FLOWS: usize = 20;
 /// Maximum number of links, radios or satellite paths in a table.
 const LINKS: usize = 8;
@@ -48,16 +50,18 @@ pub struct Lists {
     legs: Vec<Flow>,
     links: Vec<Link>,
     proxies: Vec<Proxy>,
+    tunnels: Vec<Tunnel>,
     interfaces: Vec<Radio>,
 }
 
 /// Returns the tables of a summary that have rows.
 pub fn tables(lists: &Lists) -> Vec<TextTable> {
-    let Lists { flows, legs, links, proxies, interfaces } = lists;
+    let Lists { flows, legs, links, proxies, tunnels, interfaces } = lists;
     let tables = [
         flow_table(flows, legs),
         link_table(links),
         proxy_table(proxies),
+        tunnel_table(tunnels),
         medium_table(interfaces),
         radio_table(interfaces),
     ];

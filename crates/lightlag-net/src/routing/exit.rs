@@ -1,4 +1,4 @@
-//! Exits of packets from a node: links, and interfaces to shared media.
+//! Exits of packets from a node: links, interfaces to shared media, and tunnels.
 
 use super::LinkId;
 
@@ -20,6 +20,25 @@ impl InterfaceId {
     }
 }
 
+/// ID of one end of a tunnel: twice the index of the tunnel, plus one for the end that accepts its connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TunnelEndId(pub u32);
+
+impl TunnelEndId {
+    /// Returns the index of the end in a list of all ends.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Returns the other end of the tunnel.
+    #[inline]
+    #[must_use]
+    pub const fn peer(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
 /// Exit of a packet from a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
@@ -27,14 +46,18 @@ pub enum Exit {
     Link(LinkId),
     /// An interface to a medium.
     Interface(InterfaceId),
+    /// A tunnel, whose packets leave the node through another exit.
+    Tunnel(TunnelEndId),
 }
 
 impl Exit {
-    /// Returns the index of the exit in tables, where interfaces follow the `links` links.
+    /// Returns the index of the exit in tables, where interfaces follow the `links` links. A tunnel has none, and returns
+    /// [`u32::MAX`].
     pub const fn number(self, links: u32) -> u32 {
         match self {
             Self::Link(link) => link.0,
             Self::Interface(interface) => links + interface.0,
+            Self::Tunnel(_) => u32::MAX,
         }
     }
 }
@@ -58,23 +81,27 @@ pub struct PackedExit(pub(super) u32);
 impl PackedExit {
     /// Bit that marks an interface instead of a link.
     const INTERFACE: u32 = 1 << 31;
+    /// Bit that marks a tunnel instead of an interface.
+    const TUNNEL: u32 = 1 << 30;
 
     /// Returns the unpacked exit.
     #[inline(always)]
     pub const fn unpack(self) -> Exit {
         if self.0 & Self::INTERFACE == 0 {
             Exit::Link(LinkId(self.0))
-        } else {
+        } else if self.0 & Self::TUNNEL == 0 {
             Exit::Interface(InterfaceId(self.0 & !Self::INTERFACE))
+        } else {
+            Exit::Tunnel(TunnelEndId(self.0 & !(Self::INTERFACE | Self::TUNNEL)))
         }
     }
 
-    /// Returns the link; `None` if the exit is an interface.
+    /// Returns the link; `None` if the exit is an interface or a tunnel.
     #[inline(always)]
     pub const fn link(self) -> Option<LinkId> {
         match self.unpack() {
             Exit::Link(link) => Some(link),
-            Exit::Interface(_) => None,
+            Exit::Interface(_) | Exit::Tunnel(_) => None,
         }
     }
 }
@@ -90,7 +117,16 @@ impl From<LinkId> for PackedExit {
 impl From<InterfaceId> for PackedExit {
     #[inline(always)]
     fn from(interface: InterfaceId) -> Self {
+        debug_assert!(interface.0 & Self::TUNNEL == 0, "there are fewer than 2^30 interfaces");
         Self(interface.0 | Self::INTERFACE)
+    }
+}
+
+impl From<TunnelEndId> for PackedExit {
+    #[inline(always)]
+    fn from(end: TunnelEndId) -> Self {
+        debug_assert!(end.0 < Self::TUNNEL - 1, "there are fewer than 2^29 tunnels");
+        Self(end.0 | Self::INTERFACE | Self::TUNNEL)
     }
 }
 
@@ -102,8 +138,12 @@ mod tests {
     fn an_exit_survives_packing() {
         for number in [0, 1, (1 << 31) - 2] {
             assert_eq!(PackedExit::from(LinkId(number)).unpack(), Exit::Link(LinkId(number)));
-            assert_eq!(PackedExit::from(InterfaceId(number)).unpack(), Exit::Interface(InterfaceId(number)));
         }
+        for number in [0, 1, (1 << 30) - 2] {
+            assert_eq!(PackedExit::from(InterfaceId(number)).unpack(), Exit::Interface(InterfaceId(number)));
+            assert_eq!(PackedExit::from(TunnelEndId(number)).unpack(), Exit::Tunnel(TunnelEndId(number)));
+        }
+        assert_eq!(PackedExit::from(TunnelEndId(7)).link(), None);
         assert_eq!(PackedExit::from(LinkId(7)).link(), Some(LinkId(7)));
         assert_eq!(PackedExit::from(InterfaceId(7)).link(), None);
     }

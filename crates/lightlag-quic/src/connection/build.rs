@@ -498,7 +498,9 @@ impl Connection {
             space.probes = space.probes.saturating_sub(u8::from(is_first || !self.config.details.sparse_probes));
             (packet.end, packet.serial) = self.control.sent(now, part.size.into(), self.in_flight, is_probe);
             self.in_flight += u64::from(part.size);
-            self.counters.data_packets += u64::from(packet.flags.has(SentFlags::STREAM));
+            let is_datagram = |frame: &Frame| matches!(frame, Frame::Datagram { .. });
+            let carries_data = packet.flags.has(SentFlags::STREAM) || frames.iter().any(is_datagram);
+            self.counters.data_packets += u64::from(carries_data);
         } else {
             packet.serial = self.control.next_serial() as u32;
             self.counters.ack_packets += 1;

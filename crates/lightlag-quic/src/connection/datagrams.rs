@@ -29,7 +29,7 @@ pub enum DatagramError {
     Closed,
 }
 
-/// Fate of an accepted datagram, as its sender knows it.
+/// Fate of an accepted datagram, as its sender observes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DatagramFate {
     /// Its packet was acknowledged.

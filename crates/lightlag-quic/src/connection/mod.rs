@@ -116,7 +116,7 @@ pub enum State {
 pub struct Counters {
     /// Datagrams sent.
     pub datagrams: u64,
-    /// Packets sent with data of streams.
+    /// Packets sent with data of streams or datagrams.
     pub data_packets: u64,
     /// Packets sent with nothing but an acknowledgement.
     pub ack_packets: u64,

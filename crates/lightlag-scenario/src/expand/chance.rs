@@ -40,6 +40,7 @@ impl Network {
             proxies: _,
             splits: _,
             opaque: _,
+            tunnels: _,
             routes: _,
             ttl: _,
             ip: _,

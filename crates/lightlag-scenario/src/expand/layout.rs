@@ -62,7 +62,7 @@ impl Draft {
     /// Returns true if the flow has this name, or was generated from the flow with this name.
     pub(crate) fn is_of(&self, name: &str) -> bool {
         let number = match self.part {
-            FlowRole::Whole | FlowRole::Connection(0) => return self.name == name,
+            FlowRole::Whole | FlowRole::Connection(0) | FlowRole::Tunnel(_) => return self.name == name,
             FlowRole::Arrival(number) => number,
             FlowRole::Connection(number) => number + 1,
         };

@@ -7,6 +7,7 @@
 //! - `media`, `flights`: the nodes on radio media, their positions, and movements that refer to files or other nodes.
 //! - `arrivals`, `tcp`, `quic`: groups of flows, and the configuration of the transport of each flow.
 //! - `proxies`, `every_byte`: the proxies of each flow, and the flows that cannot use one.
+//! - `tunnels`: the connection of each tunnel, and the flows whose packets it carries.
 //! - `captures`: locations of packet captures.
 //! - `routing`: the reaction of routes to changes of links.
 //! - `connection_path`, `route`, `rtt`: the path of a connection, the TCP configuration that follows from it, and
@@ -35,6 +36,7 @@ mod rtt;
 mod space;
 mod tcp;
 mod timetable;
+mod tunnels;
 
 pub(crate) use connection_path::{ConnectionPath, Sizes};
 pub(crate) use place::flow_path;
@@ -81,6 +83,7 @@ impl Scenario {
         let round_trips = round_trips(&layout, &table, &mut errors);
         let mut links =
             links(&layout, &round_trips, self.duration, &self.files, |link| self.table_of(link), &mut errors);
+        let tunnels = self.tunnels(&mut layout, (&table, &links, &splits), &mut errors);
         let space = layout.space.as_ref().map(|space| {
             let (space, table_aloft, aloft) = space.built(&layout, table.clone(), self.duration);
             table = table_aloft;
@@ -105,6 +108,7 @@ impl Scenario {
             proxies,
             splits,
             opaque,
+            tunnels,
             routes,
             ttl,
             ip: self.ip,

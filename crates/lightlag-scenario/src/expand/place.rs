@@ -1,6 +1,6 @@
 //! The paths in the scenario file where the parts of a network are described.
 
-use crate::network::Flow;
+use crate::network::{Flow, FlowRole};
 use crate::spec::{Line, Scenario, Topology};
 
 impl Scenario {
@@ -45,5 +45,9 @@ impl Scenario {
 
 /// Returns the path in the file of a flow.
 pub(crate) fn flow_path(flow: &Flow) -> String {
-    flow.listed.map_or("topology.flow".to_owned(), |index| format!("flows[{index}]"))
+    match (flow.listed, flow.part) {
+        (Some(index), _) => format!("flows[{index}]"),
+        (None, FlowRole::Tunnel(index)) => format!("tunnels[{index}]"),
+        (None, _) => "topology.flow".to_owned(),
+    }
 }

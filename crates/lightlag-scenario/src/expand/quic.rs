@@ -3,7 +3,7 @@
 use crate::network::QuicEnds;
 use crate::read::Errors;
 use crate::spec::{Defaults, Transport};
-use lightlag_core::Duration;
+use lightlag_core::{Bytes, Duration};
 use lightlag_quic::{Ends, OptionError, Options};
 use lightlag_tcp::Options as TcpOptions;
 use lightlag_traffic::{Http, Setup, Tls, Traffic};
@@ -111,6 +111,30 @@ impl<'a> QuicResolver<'a> {
         }
     }
 
+    /// Returns the configurations of a tunnel's endpoints, whose table of options is at the path `tunnel`. `full` is the
+    /// UDP payload of a packet of 1,500 B.
+    pub(crate) fn of_tunnel(&self, own: &Options, full: u16, tunnel: &str, errors: &mut Errors) -> Option<Ends> {
+        let merged = self.defaults.quic.merge(own);
+        let congestion = merged.congestion.clone().or_else(|| self.defaults.tcp.congestion.clone());
+        let keeps_alive = merged.keep_alive.is_none();
+        let options = Options { congestion, datagram: own.datagram, ..merged };
+        // The search for the path MTU has a largest datagram.
+        let searched = options.resolve().ok().and_then(|ends| Some(ends.client.mtu?.max));
+        let datagram = own.datagram.unwrap_or(Bytes(searched.unwrap_or(full).min(full).into()));
+        match (Options { datagram: Some(datagram), ..options }).resolve() {
+            Ok(mut ends) => {
+                if keeps_alive {
+                    keep_alive(&mut ends);
+                }
+                Some(ends)
+            }
+            Err(error) => {
+                errors.push(format_args!("{tunnel}.quic.{}", error.key), error.message);
+                None
+            }
+        }
+    }
+
     /// Returns the configurations of a proxy's endpoints.
     pub(crate) fn of_proxy(&self, own: &Options, proxy: &str, errors: &mut Errors) -> Option<Arc<Ends>> {
         let merged = self.defaults.quic.merge(own);
@@ -134,8 +158,8 @@ impl<'a> QuicResolver<'a> {
     }
 }
 
-/// Makes the ends of a proxy keep their connections alive: one of them is idle while the proxy still sends its data on the
-/// other one.
+/// Makes the ends of a proxy or a tunnel keep their connections alive: a proxy's connection is idle while the proxy still sends its data on the
+/// other one, and a tunnel has no other connection.
 fn keep_alive(ends: &mut Ends) {
     for end in [&mut ends.client, &mut ends.server].map(Arc::make_mut) {
         let idle = if end.idle_timeout.is_zero() { USUAL_IDLE_TIMEOUT } else { end.idle_timeout };

@@ -39,6 +39,7 @@ mod swarm;
 mod topology;
 mod trace;
 mod traffic;
+mod tunnel;
 mod written;
 
 pub use access::Access;
@@ -86,6 +87,7 @@ pub use topology::{Chain, Dumbbell, PointToPoint, Star, Topology};
 pub use trace::{LinkTrace, TraceFile, TraceFormat};
 pub(crate) use traffic::Beside;
 pub use traffic::{LARGEST_MESSAGE, Transport};
+pub use tunnel::{TunnelPayload, TunnelSpec};
 pub use written::WrittenScenario;
 
 use crate::read::files::Files;
@@ -154,6 +156,10 @@ pub struct Scenario {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub proxies: Vec<ProxySpec>,
+    /// Tunnels, which carry packets in DATAGRAM frames of QUIC connections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub tunnels: Vec<TunnelSpec>,
     /// Records of the run.
     #[schemars(default)]
     pub record: Record,
@@ -252,6 +258,7 @@ impl Scenario {
         let links = Arc::new(table.items("links", errors));
         let flows = Arc::new(table.items("flows", errors));
         let proxies = table.items("proxies", errors);
+        let tunnels = table.items("tunnels", errors);
         let record = table.optional("record", errors).unwrap_or_default();
         table.finish(errors);
         Some(Self {
@@ -269,6 +276,7 @@ impl Scenario {
             links,
             flows,
             proxies,
+            tunnels,
             record,
             files: Files::Disk,
         })

@@ -115,6 +115,9 @@ kinds! {
         "Full packets of a connection are larger than the MTU of a link on its path. Links drop them without a \
          notification (a black hole for path MTU discovery), so the connection repeats them until it fails. Reduce \
          tcp.mss or quic.datagram, or raise the mtu of the link."
+    PacketAboveTunnel "packet-above-tunnel"
+        "Full packets of a flow are larger than the datagrams of a tunnel on its path can carry, so the tunnel drops \
+         them. Reduce tcp.mss or quic.datagram of the flow, or raise quic.datagram of the tunnel."
     UnmarkedStep "unmarked-step"
         "A queue marks packets above a threshold, but no flow with this slowest link supports marks (ECN), so it never \
          marks. Set congestion = \"dctcp\" or tcp.ecn = \"classic\"."

@@ -17,6 +17,7 @@ mod scps;
 mod signals;
 mod sky;
 mod start;
+mod tunnels;
 mod wifi;
 
 pub use kind::{Kind, Warning};
@@ -78,7 +79,8 @@ impl Scenario {
         let mut findings = Found::default();
         let ways = ways(network);
         let mut sharing = vec![0_u64; network.links.len()];
-        for way in ways.iter().flatten() {
+        let own = network.own_flows().len();
+        for way in ways[..own].iter().flatten() {
             sharing[way.bottleneck.0 as usize] += 1;
         }
         for (flow, way) in network.flows.iter().zip(&ways) {
@@ -109,6 +111,7 @@ impl Scenario {
         self.netem(network, &mut findings);
         prefetch::warn(network, &mut findings);
         quic::warn_of_proxies(network, &mut findings);
+        tunnels::warn(network, &mut findings);
         self.phases(network, &ways, &mut findings);
         self.idle_keys(network, &mut findings);
         self.airs(network, &mut findings);

@@ -13,7 +13,7 @@ pub(super) fn warn(flow: &Flow, ends: &QuicEnds, way: &ConnectionPath, share: By
     for config in [&ends.sender, &ends.receiver] {
         timers(config, way, path, findings);
     }
-    if flow.traffic.is_bulk() {
+    if flow.traffic.is_bulk() && !flow.part.is_tunnel() {
         credit(ends, way, share, path, findings);
     }
 }

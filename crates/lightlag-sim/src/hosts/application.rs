@@ -3,6 +3,7 @@
 use crate::hosts::source::TrafficSource;
 use lightlag_core::custom::Fault;
 use lightlag_core::{Duration, Instant};
+use lightlag_net::TunnelEndId;
 use lightlag_scenario::Reader;
 use lightlag_transport::Stream;
 
@@ -23,6 +24,8 @@ pub(crate) enum Application {
     Forwards(Forwarding),
     /// Program of a proxy that runs some time after an event.
     Wakes(Waking),
+    /// End of a tunnel.
+    Tunnels(TunnelEndId),
 }
 
 /// The runs of a program.
@@ -71,7 +74,7 @@ impl Application {
     pub(crate) fn next(&self, connection: &impl Stream) -> Option<Instant> {
         match self {
             Self::Reads(reading) => reading.next(connection),
-            Self::Skips => None,
+            Self::Skips | Self::Tunnels(_) => None,
             // A connection that has ended takes no more data.
             Self::Writes(source) => source.next().filter(|_| !connection.is_over()),
             Self::Asks(talk) | Self::Answers(talk) => talk.due,

@@ -83,6 +83,8 @@ pub enum NotPartitioned {
     Radio,
     /// Satellites forward packets of all nodes.
     Sky,
+    /// Packets pass through a tunnel.
+    Tunnels,
     /// A custom algorithm is used.
     Custom,
     /// No link can be cut.
@@ -101,6 +103,7 @@ impl NotPartitioned {
             Self::Crashes => "one of its proxies crashes",
             Self::Radio => "its nodes share a radio medium, which reaches them all within a microsecond",
             Self::Sky => "its nodes share a constellation, whose links change their endpoints",
+            Self::Tunnels => "packets pass through a tunnel, whose two ends share them",
             Self::Custom => "it uses a custom algorithm, which may end the run for all partitions",
             Self::Connected => {
                 "no link that has a delay and preserves packet order separates flows that share nothing else"
@@ -188,6 +191,7 @@ fn obstacle(network: &Network, parallel: Parallel) -> Option<NotPartitioned> {
         (network.proxies.iter().any(|proxy| proxy.crash.is_some()), NotPartitioned::Crashes),
         (!network.media.is_empty(), NotPartitioned::Radio),
         (network.space.is_some(), NotPartitioned::Sky),
+        (!network.tunnels.is_empty(), NotPartitioned::Tunnels),
         (network.has_custom_algorithms(), NotPartitioned::Custom),
     ];
     obstacles.into_iter().find_map(|(is_there, reason)| is_there.then_some(reason))

@@ -1,6 +1,6 @@
 //! Recording of samples and drops in tables during a run.
 
-use crate::body::PacketBody;
+use crate::body::{Packet, PacketBody};
 use crate::hosts::Addressees;
 use crate::ids::{FlowIndex, SenderIndex};
 use crate::table::{ColumnEntry, Data, HashedColumns, MISSING, NameTable, Packed, entries, recorded};
@@ -381,6 +381,22 @@ impl Recorder {
             self.queue.link.push(link.0);
             self.queue.packets.push(backlog.packets);
             self.queue.bytes.push(backlog.bytes);
+        }
+    }
+
+    /// Counts a packet that was lost in a tunnel. The table of drops lists drops at links.
+    #[cold]
+    pub(crate) fn lost_in_tunnel(&mut self, packet: &Packet, addressees: Addressees<'_>) {
+        if let Some(of_udp) = addressees.datagrams.of_endpoint(packet.to) {
+            self.lost_datagrams[of_udp.index()] += 1;
+        }
+    }
+
+    /// Counts a packet that leaves a tunnel although it was counted as lost.
+    #[cold]
+    pub(crate) fn found_in_tunnel(&mut self, packet: &Packet, addressees: Addressees<'_>) {
+        if let Some(of_udp) = addressees.datagrams.of_endpoint(packet.to) {
+            self.lost_datagrams[of_udp.index()] -= 1;
         }
     }
 

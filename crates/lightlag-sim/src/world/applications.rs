@@ -174,6 +174,10 @@ impl<T: Tap, B: Border> World<T, B> {
             Some(Application::Asks(talk)) => (talk, true),
             Some(Application::Answers(talk)) => (talk, false),
             Some(Application::Forwards(_)) => return self.forward_stored(now, endpoint),
+            Some(Application::Tunnels(end)) => {
+                let end = *end;
+                return self.tunnel_advances(now, end);
+            }
             _ => return,
         };
         let is_due = talk.due.is_some_and(|due| due <= now);

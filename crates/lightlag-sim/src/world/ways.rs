@@ -70,6 +70,8 @@ fn way(fabric: &Fabric<PacketBody>, media: &Media, flow: FlowIndex) -> Option<(V
                     hops += crossed.trail.hops();
                     crosses_air = true;
                 }
+                // Tunnels and media exclude each other.
+                Exit::Tunnel(_) => return None,
                 Exit::Link(link) => {
                     let before = way.len();
                     match fabric.overhead.as_deref().filter(|overhead| overhead.is_dish(link)) {

@@ -69,3 +69,4 @@ mod steps;
 mod stuck;
 mod swarms;
 mod traces;
+mod tunnels;
