@@ -109,7 +109,12 @@ fn each_invalid_value_has_one_error_with_a_path_and_a_fix() {
             "no flow passes",
         ),
         ("between = [\"terminal\", \"gateway\"]\n", "", "between", "is missing; name the client and the server"),
-        ("between = [\"terminal\", \"gateway\"]\n", "between = [\"terminal\"]\n", "between", "1"),
+        (
+            "between = [\"terminal\", \"gateway\"]\n",
+            "between = [\"terminal\"]\n",
+            "between",
+            "needs two nodes, and has 1; name the client",
+        ),
         ("", "flows = [\"pag\"]\n", "flows[0]", "mean \"page\"?"),
         ("", "flows = []\n", "flows", "names no flow"),
         ("", "payload = \"tcp\"\n", "payload", "is not the contents of a tunnel"),

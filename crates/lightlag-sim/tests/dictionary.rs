@@ -12,8 +12,8 @@ const HEAD: &str = "\
 
 A result directory holds `run.json`, with the scenario as run, the seed, the version, counts and the hash, and one
 Parquet file for each table below. `acks` exists if the run recorded ACKs, `responses` if a flow has requests or pages,
-`objects` if a flow loads a page from a file, and `proxies` and `legs` if a proxy splits a flow. Names of flows and link
-directions are dictionaries. A missing value is null. Optional columns belong to a group, such as datagrams, and are present if some row has the group.
+`objects` if a flow loads a page from a file, `proxies` and `legs` if a proxy splits a flow, and `tunnels` if there are
+tunnels. Names of flows and link directions are dictionaries. A missing value is null. Optional columns belong to a group, such as datagrams, and are present if some row has the group.
 
 `origin` in `run.json` describes the program that computed the results: `version` of lightlag, `engine` with the hash of
 its sources, `commit` and whether files differed from it (`modified`), `python`, `platform`, `packages` and `command`.
@@ -22,8 +22,8 @@ elsewhere, and fails if the hash differs. The hash covers all results in these t
 `first_byte_s` and `byte_index_s` of responses, with their means, and the requests at proxies; it does not cover the
 origin.
 
-`lightlag run --json` and `Result.summary` hold the rows of `flows`, `links`, `proxies` and `legs` as objects with the
-same keys. If an object nests its values, its keys follow the name of the column. An object omits a group that it does
+`lightlag run --json` and `Result.summary` hold the rows of `flows`, `links`, `proxies`, `legs` and `tunnels` as objects
+with the same keys. If an object nests its values, its keys follow the name of the column. An object omits a group that it does
 not have.
 
 This page is generated from the declarations of the columns:

@@ -212,7 +212,8 @@ impl Exchange {
     fn run(mut self, logs: &[String]) -> io::Result<Output> {
         let end = self.now + LONGEST;
         self.ends[0].open(self.now);
-        if self.case.client.max_datagram_frame > 0 {
+        // The profiles accept datagrams of any size; only one case has a limit, and sends one.
+        if self.case.client.max_datagram_frame < u16::MAX {
             self.ends[0].send_datagram(0, 500).expect("a datagram that fits");
         }
         self.flush(0)?;

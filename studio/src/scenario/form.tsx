@@ -21,6 +21,7 @@ const ORDER = [
   "constellation",
   "stations",
   "proxies",
+  "tunnels",
   "routing",
   "record",
 ];

@@ -218,14 +218,13 @@ impl TunnelSpec {
         let before = errors.len();
         let [near, far] = ends;
         let passes = |draft: &Draft| paths.carry(draft, ends);
-        let suits = |draft: &Draft| self.payload == TunnelPayload::Ip || draft.transport != Transport::Tcp;
-        self.check_names(key, drafts, (&passes, &suits), errors);
+        self.check_names(key, drafts, (ends, paths), errors);
         let is_named =
             |draft: &Draft| self.flows.as_ref().is_none_or(|names| names.iter().any(|name| draft.is_of(name)));
         // A flow of datagrams has a stream of its own; all IP packets share one.
         let mut stream = 0;
         let mut header = |draft: &Draft| {
-            (is_named(draft) && suits(draft) && passes(draft)).then(|| {
+            (is_named(draft) && self.suits(draft) && passes(draft)).then(|| {
                 let quarter = stream;
                 stream += u64::from(self.payload == TunnelPayload::Udp);
                 (varint::size(quarter) + CONTEXT_ID) as u8
@@ -262,14 +261,13 @@ impl TunnelSpec {
         (errors.len() == before).then_some(headers)
     }
 
+    /// Returns true if the datagrams of the tunnel can carry the packets of a flow.
+    fn suits(&self, draft: &Draft) -> bool {
+        self.payload == TunnelPayload::Ip || draft.transport != Transport::Tcp
+    }
+
     /// Rejects names of flows that do not exist, and of flows that the tunnel cannot carry.
-    fn check_names(
-        &self,
-        key: &str,
-        drafts: &[Draft],
-        (passes, suits): (&dyn Fn(&Draft) -> bool, &dyn Fn(&Draft) -> bool),
-        errors: &mut Errors,
-    ) {
+    fn check_names(&self, key: &str, drafts: &[Draft], (ends, paths): ([NodeId; 2], &Paths), errors: &mut Errors) {
         for (index, name) in self.flows.iter().flatten().enumerate() {
             let of_name: Vec<&Draft> = drafts.iter().filter(|draft| draft.is_of(name)).collect();
             let mut refuse = |message: String| errors.push(format_args!("{key}.flows[{index}]"), message);
@@ -278,12 +276,12 @@ impl TunnelSpec {
                 let names: Vec<&str> = drafts.iter().take(1_000).map(|draft| draft.name.as_str()).collect();
                 let guess = nearest(name, &names).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                 refuse(format!("{shown:?} is not a flow{guess}"));
-            } else if !of_name.iter().all(|draft| suits(draft)) {
+            } else if !of_name.iter().all(|draft| self.suits(draft)) {
                 refuse(format!(
                     "{shown:?} uses TCP, and payload = \"udp\" carries only UDP datagrams; write payload = \"ip\", or \
                      remove the flow"
                 ));
-            } else if !of_name.iter().any(|draft| passes(draft)) {
+            } else if !of_name.iter().any(|draft| paths.carry(draft, ends)) {
                 let [a, b] = self.between.each_ref().map(|name| shortened(name));
                 refuse(format!(
                     "{shown:?} does not pass {a:?} and {b:?}; name two nodes on its path, or remove the flow"

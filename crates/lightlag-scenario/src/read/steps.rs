@@ -4,7 +4,7 @@ use super::{nearest, shortened};
 use serde_json::Value;
 
 /// Keys of a scenario that are lists of tables.
-const LISTS: [&str; 6] = ["links", "flows", "nodes", "media", "stations", "proxies"];
+const LISTS: [&str; 7] = ["links", "flows", "nodes", "media", "stations", "proxies", "tunnels"];
 
 /// Returns the steps of a path such as `flows.0.tcp.mss` or `links[0].loss`. A step in quotes or in brackets may
 /// contain dots.
@@ -72,7 +72,7 @@ pub(crate) fn resolved(tree: &Value, given: Vec<String>, directed: &[&str]) -> R
 fn absent(tree: &Value, list: &str, name: &str) -> String {
     let name = shortened(name);
     match tree.get("topology").and_then(|topology| topology.get("kind")).and_then(Value::as_str) {
-        Some(kind) if list != "proxies" => {
+        Some(kind) if !matches!(list, "proxies" | "tunnels") => {
             format!(
                 "there is no {list}, so none is named {name:?}: the topology {kind:?} generates them; change the keys \
                  of topology"

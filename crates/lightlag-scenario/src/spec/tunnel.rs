@@ -69,7 +69,15 @@ impl FromValue for TunnelSpec {
         let shape = "a table such as { between = [\"terminal\", \"gateway\"] }";
         let mut table = TableReader::open(value, path, shape, errors)?;
         let remedy = "name the client and the server of the tunnel, such as [\"terminal\", \"gateway\"]";
-        let between: Option<[String; 2]> = table.required("between", remedy, errors);
+        let between: Option<Vec<String>> = table.required("between", remedy, errors);
+        let between = between.and_then(|names| {
+            let count = names.len();
+            let pair: Result<[String; 2], _> = names.try_into();
+            if pair.is_err() {
+                errors.push(Path::Key(path, "between"), format!("needs two nodes, and has {count}; {remedy}"));
+            }
+            pair.ok()
+        });
         let flows: Option<Vec<String>> = table.optional("flows", errors);
         if flows.as_ref().is_some_and(Vec::is_empty) {
             errors.push(Path::Key(path, "flows"), "names no flow; name some flows, or omit it for all");

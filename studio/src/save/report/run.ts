@@ -78,8 +78,8 @@ export function scenarioOf(scenario: unknown): string {
 
 /** Returns the tables that the command line prints. */
 export function tablesOf(run: Pick<WholeRun, "summary">): TextTable[] {
-  const { flows, legs, links, proxies, interfaces } = summaryOf(run);
-  return analysed({ tables: { flows, legs, links, proxies, interfaces } });
+  const { flows, legs, links, proxies, tunnels, interfaces } = summaryOf(run);
+  return analysed({ tables: { flows, legs, links, proxies, tunnels, interfaces } });
 }
 
 function tableOf({ title, columns, rows }: TextTable): string {

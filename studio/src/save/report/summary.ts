@@ -5,5 +5,5 @@ import type { Summed } from "../../engine/results.gen.ts";
 import type { WholeRun } from "../whole.ts";
 
 export function summaryOf(run: Pick<WholeRun, "summary">): Summary & Summed {
-  return { legs: [], proxies: [], interfaces: [], ...run.summary };
+  return { legs: [], proxies: [], tunnels: [], interfaces: [], ...run.summary };
 }
