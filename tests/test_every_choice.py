@@ -86,6 +86,7 @@ SPACE: Json = {
     "flows": [{"from": "Oslo", "to": "Rome", "transfer": "20 kB"}],
 }
 PROXY: Json = WIRED | {"proxies": [{"node": "router", "buffer": "20 kB"}]}
+TUNNEL: Json = WIRED | {"tunnels": [{"between": ["client", "router"]}]}
 GENERATED: Json = {"name": "generated", "duration": "1 s"}
 SECTIONS = {
     "links": WIRED,
@@ -94,6 +95,7 @@ SECTIONS = {
     "flows": WIRED,
     "defaults": WIRED,
     "proxies": PROXY,
+    "tunnels": TUNNEL,
     "constellation": SPACE,
     "stations": SPACE,
     "topology": GENERATED,
@@ -139,6 +141,7 @@ COMPANIONS: dict[str, Json] = {
         "flows": [{"transfer": None, "traffic": {"kind": "requests", "response": "10 kB", "count": 1}}],
     },
     "defaults.tcp.rate_control.release=": {"defaults": {"tcp": {"rate_control": {"rate": "2 Mbit/s"}}}},
+    "tunnels.0.payload=udp": {"flows": [{"transport": "quic"}]},
     "defaults.tcp.recovery=snack": {"defaults": {"tcp": {"scps": True}}},
 }
 """Keys that must be set together with a value, by the beginning of the choice's path."""

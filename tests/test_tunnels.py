@@ -37,7 +37,7 @@ def test_a_result_has_the_directions_of_a_tunnel() -> None:
     assert down["delivered_bytes"] > 1_000_000
     assert result.flows["name"].to_list() == ["inner"]
     # The connection of the tunnel has rows in the trace, under its own name.
-    assert set(result.trace["flow"].unique()) == {"inner", "tunnel terminal-gateway"}
+    assert set(result.table("trace")["flow"].unique()) == {"inner", "tunnel terminal-gateway"}
 
 
 def test_a_result_without_tunnels_says_how_to_get_some() -> None:

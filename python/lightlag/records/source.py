@@ -41,6 +41,7 @@ TableName = Literal[
     "objects",
     "proxies",
     "legs",
+    "tunnels",
     "interfaces",
     "paths",
     "positions",

@@ -155,4 +155,18 @@ class Tunnel:
     """A QUIC connection between two nodes that carries the packets of flows in DATAGRAM frames (RFC 9221, RFC 9297)."""
 
     between: tuple[str, str]
-    """The two nodes of the tunnel."""
+    """The two nodes of the tunnel: its client, which opens the connection, and its server. Packets whose path crosses
+    both nodes, or starts or ends there, pass through the tunnel."""
+    flows: tuple[str, ...] | None = None
+    """Names of the flows whose packets pass through the tunnel; by default all flows."""
+    payload: Literal["ip", "udp"] | None = None
+    """Contents of the datagrams. ``ip`` carries IP packets (CONNECT-IP, RFC 9484). ``udp`` carries the payload of UDP
+    datagrams (CONNECT-UDP, RFC 9298), so only packets of QUIC and UDP flows pass through the tunnel."""
+    queue: str | None = None
+    """Limit of each end's queue of datagrams, in packets or bytes. A full queue drops its oldest datagrams. Default: 1
+    MiB."""
+    quic: Quic | Mapping[str, Any] | None = None
+    """QUIC options of the tunnel's connection that differ from ``defaults.quic``. The default of ``datagram`` fills
+    1,500 B."""
+    start: Time | None = None
+    """Time when the client opens the connection. Packets wait in the queue until the handshake permits datagrams."""

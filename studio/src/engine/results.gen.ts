@@ -379,6 +379,86 @@ export interface LegSummary {
 }
 
 /**
+ * The results of one direction of a tunnel: the packets that entered at its start, and the sender of the tunnel's
+ * connection there.
+ */
+export interface TunnelSummary {
+  /** Name of the tunnel's connection, `tunnel CLIENT-SERVER`, in tables of flows over time. */
+  tunnel: string;
+  /** Node where packets enter. */
+  from: string;
+  /** Node at the other end, from where they continue. */
+  to: string;
+  /** Congestion control of the tunnel's connection at its sender. */
+  congestion: string;
+  /** Packets that entered the tunnel, including those that it dropped. */
+  entered_packets: number;
+  /** Bytes of these packets at the network layer (B). */
+  entered_bytes: number;
+  /** Packets delivered at the other end. */
+  delivered_packets: number;
+  /** Bytes of these packets at the network layer (B). */
+  delivered_bytes: number;
+  /** Packets that the queue of datagrams dropped because newer ones filled it. */
+  dropped_queue: number;
+  /** Packets dropped because they did not fit into a datagram of the tunnel. */
+  dropped_size: number;
+  /** Packets dropped because the tunnel's connection had ended. */
+  dropped_closed: number;
+  /** Packets whose datagrams the connection lost and does not repeat. */
+  lost_packets: number;
+  /** Packets of the connection sent with datagrams (segments). */
+  sent_segments: number;
+  /** Packets of the connection declared lost (segments). */
+  lost_segments: number;
+  /** Probe timeouts of the connection. */
+  timeouts: number;
+  /** Number of congestion episodes. */
+  recoveries: number;
+  /** Smallest round-trip sample; null without a sample (s). */
+  min_rtt_s: number | null;
+  /** Mean of the round-trip samples; null without a sample (s). */
+  mean_rtt_s: number | null;
+  /** Mean congestion window in packets, from the establishment of the connection (segments). */
+  mean_cwnd_segments: number;
+  limited_s: {
+    /** Time limited by the congestion window (s). */
+    cwnd: number;
+    /** Time limited by the receiver's window; for QUIC, by credit. */
+    rwnd: number;
+    /** Time limited by the application, which had nothing to send; includes opening and closing the connection (s). */
+    application: number;
+    /** Time limited by pacing (s). */
+    pacing: number;
+    /** Time spent on repairs in fast recovery (s). */
+    recovery: number;
+    /** Time spent waiting for a timeout, and on repairs after one (s). */
+    timeout: number;
+  };
+  quic_limited_s?: {
+    /** Time spent waiting for keys or messages of the handshake, except timeouts (s). */
+    handshake: number;
+    /**
+     * Time limited by the anti-amplification limit: three times the bytes received from a client whose address is not
+     * validated (s).
+     */
+    amplification: number;
+    /** Time in which the peer had requests, and waited for permission to open streams (MAX_STREAMS) (s). */
+    stream_limit: number;
+    /** Time limited by the credit of the connection (MAX_DATA) (s). */
+    connection_credit: number;
+    /** Time limited by the credit of streams (MAX_STREAM_DATA) (s). */
+    stream_credit: number;
+    /** Time limited by the send buffer (s). */
+    send_buffer: number;
+    /** Time without data to send or in flight (s). */
+    idle: number;
+  };
+  /** Reason why the connection ended; omitted otherwise. */
+  failure?: string;
+}
+
+/**
  * A node's interface to a medium. The columns of access classes are present if a radio had packets of a class other
  * than best effort.
  */
@@ -507,6 +587,7 @@ export interface Summed {
   links: LinkSummary[];
   proxies: ProxySummary[];
   legs: LegSummary[];
+  tunnels: TunnelSummary[];
   interfaces: InterfaceSummary[];
 }
 

@@ -11,6 +11,7 @@
 use super::quic::Quic;
 use super::transport::Sockets;
 use crate::body::{Packet, UDP_HEADER};
+use crate::ids::FlowIndex;
 use lightlag_core::Codepoint;
 use lightlag_net::{EndpointId, NodeId, RouteTable, TunnelEndId};
 use lightlag_quic::connection::datagrams::{DatagramError, DatagramFate};
@@ -97,8 +98,8 @@ pub(crate) enum Settled {
 
 impl TunnelEnd {
     /// Returns the size of the datagram that carries a packet of a flow; `None` if the flow does not enter here.
-    pub(crate) fn datagram(&self, flow: usize, packet: &Packet) -> Option<u16> {
-        let header = u16::from(self.headers[flow]?);
+    pub(crate) fn datagram(&self, flow: FlowIndex, packet: &Packet) -> Option<u16> {
+        let header = u16::from(self.headers[flow.index()]?);
         Some(packet.size.saturating_sub(self.stripped).saturating_add(header))
     }
 

@@ -27,7 +27,7 @@ impl<T: Tap, B: Border> World<T, B> {
         let (flow, _) = self.hosts.addressees().of(packet);
         let tunnels = self.hosts.tunnels.as_deref_mut().expect(TUNNELS);
         let end = tunnels.end_mut(id);
-        let Some(len) = end.datagram(flow.index(), packet) else {
+        let Some(len) = end.datagram(flow, packet) else {
             let next = tunnels.routes.next(tunnels.end(id).node, packet.destination);
             return self.transmit(now, next.expect("every destination was checked to be reachable"), packet);
         };
