@@ -489,7 +489,7 @@ def test_schema_is_json(call: CliRunner) -> None:
     schema = json.loads(call.invoke(app, ["schema"]).stdout)
     assert set(schema["properties"]) == {
         "name", "duration", "seed", "ip", "routing", "defaults", "topology", "links", "media", "nodes", "flows",
-        "proxies", "record", "constellation", "stations",
+        "proxies", "tunnels", "record", "constellation", "stations",
     }  # fmt: skip
 
 
