@@ -143,6 +143,7 @@ def test_the_builder_makes_every_part_of_a_scenario() -> None:
     net.link("hub", "far", **every)
     net.flow("leaf1", "far", name="one")
     net.proxy("hub", kind="split", buffer="1 MB", flows=["one"], crash=ll.Crash(at="1 s"))
+    net.tunnel("hub", "far")
     net.media.append(ll.Medium(rate="12 Mbit/s"))
     net.stations.append(ll.Station(name="Paris"))
     net.nodes.append(ll.Node(name="far", at=["0 m", "0 m", "0 m"], radio=ll.Radio(power="20 dBm")))

@@ -42,9 +42,10 @@ impl<T> Resequencer<T> {
             self.units.pop_front();
         }
         let mut passed = Vec::new();
-        while let Some(unit) = self.units.pop_front_if(|unit| unit.is_some()) {
+        while let Some(Some(items)) = self.units.front_mut() {
+            passed.append(items);
+            self.units.pop_front();
             self.kept -= 1;
-            passed.extend(unit.into_iter().flatten());
         }
         passed
     }

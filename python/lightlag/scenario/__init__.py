@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lightlag.scenario.builder import Network
     from lightlag.scenario.document import Scenario
-    from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy, Tunnel
+    from lightlag.scenario.flows import Crash, Defaults, Flow, FlowTemplate, Proxy, Reads, Tunnel
     from lightlag.scenario.links import Link, LinkParameters
     from lightlag.scenario.plain import toml_value
     from lightlag.scenario.quic import Quic, QuicAck, QuicAckFrequency, QuicLike
@@ -127,6 +127,7 @@ __all__ = [
     "Ramp",
     "Rate",
     "RateControl",
+    "Reads",
     "Record",
     "Reorder",
     "Route",
@@ -167,7 +168,7 @@ __all__ = [
 _FROM = {
     "builder": "Network",
     "document": "Scenario",
-    "flows": "Crash Defaults Flow FlowTemplate Proxy Tunnel",
+    "flows": "Crash Defaults Flow FlowTemplate Proxy Reads Tunnel",
     "links": "LinkParameters Link",
     "plain": "toml_value",
     "quic": "Quic QuicAck QuicAckFrequency QuicLike",

@@ -118,6 +118,18 @@ class Crash:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reads:
+    """Reads of a proxy's program, which runs some time after an event of a connection, and then reads and writes in
+    turn.
+    """
+
+    size: Size
+    """Maximum amount of data of a read, which is written to the next connection before the next read."""
+    after: Time | None = None
+    """Time from an event of a connection until the program runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Proxy:
     """A node that splits the connections that cross it."""
 
@@ -148,6 +160,8 @@ class Proxy:
     """Crash of the proxy; by default it never crashes."""
     quic: Quic | Mapping[str, Any] | None = None
     """QUIC options of both endpoints of a proxy of kind ``quic`` that differ from ``defaults.quic``."""
+    reads: Reads | Mapping[str, Any] | None = None
+    """Reading by a program; by default all data is read as it arrives."""
 
 
 @dataclass(frozen=True, kw_only=True)

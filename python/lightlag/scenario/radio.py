@@ -268,6 +268,11 @@ class Medium(Radio):
     trip apart."""
     rate_spread: Time | None = None
     """Time in which a requested rate sends the data that waits; by default a round trip."""
+    burst_loss: float | None = None
+    """Probability that a burst in an assigned slot is lost, independently of the weather. Default: 0."""
+    resequencing: int | None = None
+    """Number of bursts of a terminal that the gateway keeps after a lost one, in case that one is only late; 0 for
+    none. From 0 to 1,000. Default: 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
