@@ -97,7 +97,7 @@ CAUSES = (
         "GEO, loss 1 %, QUIC",
         "page load time",
         "one IP packet per frame",
-        "A page over QUIC has one connection, and its window reacts to each loss.",
+        "**Losses with QUIC.** A page over QUIC has one connection, and its window reacts to each loss.",
     ),
     (
         "GEO, loss 0.1 %, TCP, iperf3",
