@@ -239,7 +239,7 @@ def _scaled(value: Spread, factor: float) -> Spread:
 def _download_ratios(
     work: Work, content: Mapping[str, Any], key: str, *, pep: bool, seeds: int, unit: float
 ) -> dict[str, float]:
-    every = switches(pep=pep, loss=content["links"][1]["loss"]["backward"] > 0)
+    every = switches(pep=pep, loss=content["media"][0]["burst_loss"] > 0)
     changes = {name: change for name, change in every.items() if name in DOWNLOAD_SWITCHES or name not in SWITCHES}
     others = _medians(work, "downloads", [switched(content, one) for one in changes.values()], received, seeds)
     return {name: other[key].value / unit for name, other in zip(changes, others, strict=True)}
