@@ -142,6 +142,7 @@ COMPANIONS: dict[str, Json] = {
     },
     "defaults.tcp.rate_control.release=": {"defaults": {"tcp": {"rate_control": {"rate": "2 Mbit/s"}}}},
     "tunnels.0.payload=udp": {"flows": [{"transport": "quic"}]},
+    "defaults.quic.careful_resume.rule=picoquic": {"defaults": {"quic": {"profile": "picoquic"}}},
     "defaults.tcp.recovery=snack": {"defaults": {"tcp": {"scps": True}}},
 }
 """Keys that must be set together with a value, by the beginning of the choice's path."""
