@@ -1,7 +1,11 @@
 //! The network that a scenario describes, as plain data: every node, link direction and flow, and the routes.
 
+mod passages;
+
+pub use passages::{Proxy, Split, Tunnel};
+
 use crate::dynamics::LinkDynamics;
-use crate::spec::{IpVersion, Line, LinkSide, Opens, QlogSchema, Reader, Reads, Transport, TunnelPayload};
+use crate::spec::{IpVersion, Line, LinkSide, QlogSchema, Reader, Transport};
 pub use crate::spec::{MediumPlan, RandomAccessPlan, Rcs2Plan, WifiPlan};
 use lightlag_control::congestion::Choice;
 use lightlag_core::{Bytes, Dscp, Duration, Instant, Probability, RandomStream, Rate};
@@ -421,61 +425,6 @@ impl Flow {
         let other = (!Arc::ptr_eq(&self.tcp, &self.receiver_tcp)).then_some(&self.receiver_tcp);
         std::iter::once(&self.tcp).chain(other)
     }
-}
-
-/// A node that splits the connections that cross it.
-#[derive(Clone, Debug)]
-pub struct Proxy {
-    /// Node of the proxy.
-    pub node: NodeId,
-    /// Maximum number of bytes that the proxy buffers for each flow.
-    pub buffer: Bytes,
-    /// Reads of the proxy's program; `None` if all data is read as it arrives.
-    pub reads: Option<Reads>,
-    /// TCP configuration of the endpoint towards the sender.
-    pub client: Arc<Config>,
-    /// TCP configuration of the endpoint towards the receiver.
-    pub server: Arc<Config>,
-    /// QUIC configurations of the endpoints that open and that accept connections, for a proxy that ends QUIC.
-    pub quic: Option<Arc<lightlag_quic::Ends>>,
-    /// Time when the proxy opens the next connection of a flow.
-    pub opens: Opens,
-    /// Whether connections to the next proxy with `pool` are opened in advance.
-    pub pool: bool,
-    /// Whether the proxy prefetches the objects of web pages.
-    pub prefetch: bool,
-    /// Time when the proxy crashes, if it does.
-    pub crash: Option<Instant>,
-}
-
-impl Proxy {
-    /// Returns the congestion control of the endpoints that open connections.
-    pub fn congestion(&self) -> &Choice {
-        self.quic.as_ref().map_or(&self.server.congestion, |ends| &ends.client.congestion)
-    }
-}
-
-/// A passage of a flow through a proxy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Split {
-    /// Index of the flow.
-    pub flow: u32,
-    /// Index of the proxy.
-    pub proxy: u32,
-}
-
-/// A QUIC connection that carries packets in DATAGRAM frames.
-#[derive(Clone, Debug)]
-pub struct Tunnel {
-    /// Nodes of the client and of the server.
-    pub ends: [NodeId; 2],
-    /// Index of the flow that stands for the connection.
-    pub flow: u32,
-    /// Contents of the datagrams.
-    pub payload: TunnelPayload,
-    /// Bytes before the payload in the datagrams of each flow: quarter stream ID and context ID (RFC 9297 §2.1); `None`
-    /// for a flow whose packets do not enter the tunnel.
-    pub headers: Vec<Option<u8>>,
 }
 
 impl LinkDirection {
