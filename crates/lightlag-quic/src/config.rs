@@ -236,7 +236,7 @@ pub enum DatagramQueue {
 }
 
 impl Default for DatagramQueue {
-    /// Returns 1 MiB, the default of quinn (from memory).
+    /// Returns 1 MiB, the default of quinn-proto 0.11.19 (`datagram_send_buffer_size`).
     fn default() -> Self {
         Self::Bytes(1 << 20)
     }

@@ -4,10 +4,10 @@
 //! are written before STREAM frames, have no flow control, and are never sent twice. The caller identifies each datagram
 //! by a tag, which the frame carries to the peer instead of a payload.
 //!
-//! A full queue drops its oldest datagrams, and datagrams precede streams, as in quinn (from memory): data of real time
-//! loses its value with its age.
+//! A full queue drops its oldest datagrams, and datagrams precede streams, as in quinn-proto 0.11.19 (`make_space_for`,
+//! `populate_packet`): data of real time loses its value with its age.
 
-use super::{Connection, State};
+use super::Connection;
 use crate::config::DatagramQueue;
 use crate::contents::TAG;
 use crate::frame::Frame;
@@ -127,7 +127,7 @@ impl Connection {
     ///
     /// [`Config::datagram_queue`]: crate::Config::datagram_queue
     pub fn send_datagram(&mut self, tag: u64, len: u16) -> Result<(), DatagramError> {
-        if !matches!(self.state, State::Idle | State::Handshaking | State::Complete) {
+        if !self.state.can_send() {
             return Err(DatagramError::Closed);
         }
         if self.knows_peer && self.peer.max_datagram_frame == 0 {

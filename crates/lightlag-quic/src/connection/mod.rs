@@ -111,6 +111,13 @@ pub enum State {
     Closed,
 }
 
+impl State {
+    /// Returns true before the end of the connection, and before its start.
+    pub fn can_send(self) -> bool {
+        matches!(self, Self::Idle | Self::Handshaking | Self::Complete)
+    }
+}
+
 /// Counters of packets, in addition to the [`Statistics`](lightlag_transport::Statistics).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {

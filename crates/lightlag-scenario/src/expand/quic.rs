@@ -158,8 +158,8 @@ impl<'a> QuicResolver<'a> {
     }
 }
 
-/// Makes the ends of a proxy or a tunnel keep their connections alive: a proxy's connection is idle while the proxy still sends its data on the
-/// other one, and a tunnel has no other connection.
+/// Makes the ends of a proxy or a tunnel keep their connection alive. A connection of a proxy is idle while the proxy
+/// still sends its data on the other one, and one of a tunnel while no packet passes.
 fn keep_alive(ends: &mut Ends) {
     for end in [&mut ends.client, &mut ends.server].map(Arc::make_mut) {
         let idle = if end.idle_timeout.is_zero() { USUAL_IDLE_TIMEOUT } else { end.idle_timeout };

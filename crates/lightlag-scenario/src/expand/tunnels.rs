@@ -30,10 +30,11 @@ const FRAME: u16 = 3;
 const PACKET: u16 = 1 + 4 + TAG as u16;
 
 impl Tunnel {
-    /// Returns the size of the HTTP datagrams that the datagrams of one end can carry: UDP payload less the largest
+    /// Returns the size of the HTTP datagrams that the datagrams of both ends can carry: UDP payload less the largest
     /// header, the tag, and the frame's type and length.
-    fn room_of(own: &Config, peer: &Config) -> u16 {
-        own.datagram.saturating_sub(PACKET + u16::from(peer.id_len) + FRAME)
+    fn room(ends: &QuicEnds) -> u16 {
+        let room = |own: &Config, peer: &Config| own.datagram.saturating_sub(PACKET + u16::from(peer.id_len) + FRAME);
+        room(&ends.sender, &ends.receiver).min(room(&ends.receiver, &ends.sender))
     }
 
     /// Returns the size of the largest IP packet of a flow that enters the tunnel in both directions at its start;
@@ -41,8 +42,7 @@ impl Tunnel {
     pub(crate) fn max_packet(&self, network: &Network, flow: usize) -> Option<u16> {
         let header = u16::from(self.headers[flow]?);
         let ends = network.flows[self.flow as usize].quic.as_deref()?;
-        let room = Self::room_of(&ends.sender, &ends.receiver).min(Self::room_of(&ends.receiver, &ends.sender));
-        Some(room.saturating_sub(header) + stripped(self.payload, network.ip))
+        Some(Self::room(ends).saturating_sub(header) + self.payload.stripped(network.ip))
     }
 
     /// Returns the UDP payload of the tunnel's packets that carries IP packets of `size` bytes of a flow.
@@ -51,15 +51,17 @@ impl Tunnel {
         let ids = network.flows[self.flow as usize].quic.as_deref();
         let id = ids.map_or(0, |ends| id(&ends.sender).max(id(&ends.receiver)));
         let header = u64::from(self.headers[flow].unwrap_or_default());
-        size + header + id + u64::from(PACKET + FRAME) - u64::from(stripped(self.payload, network.ip))
+        size + header + id + u64::from(PACKET + FRAME) - u64::from(self.payload.stripped(network.ip))
     }
 }
 
-/// Returns the number of bytes of an IP packet that do not enter the tunnel.
-fn stripped(payload: TunnelPayload, ip: IpVersion) -> u16 {
-    match payload {
-        TunnelPayload::Ip => 0,
-        TunnelPayload::Udp => ip.header() as u16 + UDP,
+impl TunnelPayload {
+    /// Returns the number of bytes of an IP packet that do not enter the tunnel.
+    pub fn stripped(self, ip: IpVersion) -> u16 {
+        match self {
+            Self::Ip => 0,
+            Self::Udp => ip.header() as u16 + UDP,
+        }
     }
 }
 
@@ -113,8 +115,7 @@ impl Scenario {
             let [client, server] = [quic.client, quic.server].map(|end| Arc::new(spec.with_queue(&end)));
             let quic = QuicEnds { sender: client, receiver: server };
             spec.check_mtu(&key, layout, ends, (self.ip, &paths), &quic, errors);
-            let room = Tunnel::room_of(&quic.sender, &quic.receiver).min(Tunnel::room_of(&quic.receiver, &quic.sender));
-            spec.check_room(&key, &layout.drafts[..flows], (&headers, room), self.ip, errors);
+            spec.check_room(&key, &layout.drafts[..flows], (&headers, Tunnel::room(&quic)), self.ip, errors);
             let flow = layout.drafts.len() as u32;
             let name = unused_name(&layout.drafts, &spec.between);
             layout.drafts.push(draft(name, index as u32, ends, spec, (&tcp, quic)));
@@ -344,11 +345,11 @@ impl TunnelSpec {
         let carried = drafts.iter().zip(headers).filter_map(|(draft, header)| Some((draft, (*header)?)));
         let mut quic = carried.filter(|(draft, _)| draft.transport == Transport::Quic);
         let packet = ip.header() as u16 + UDP + MIN_DATAGRAM;
-        let inner = |header: u8| packet - stripped(self.payload, ip) + u16::from(header);
+        let inner = |header: u8| packet - self.payload.stripped(ip) + u16::from(header);
         let Some((draft, header)) = quic.find(|(_, header)| inner(*header) > room) else { return };
         let message = format!(
             "leaves {} for a packet of the QUIC flow {:?}, whose packets have at least {} (RFC 9000 §14); raise it by {}",
-            Bytes((room + stripped(self.payload, ip)).saturating_sub(header.into()).into()),
+            Bytes((room + self.payload.stripped(ip)).saturating_sub(header.into()).into()),
             shortened(&draft.name),
             Bytes(packet.into()),
             Bytes((inner(header) - room).into())

@@ -45,7 +45,7 @@ pub enum TunnelPayload {
     /// IP packets (RFC 9484).
     #[default]
     Ip,
-    /// TunnelPayload of UDP datagrams (RFC 9298).
+    /// Payload of UDP datagrams (RFC 9298).
     Udp,
 }
 

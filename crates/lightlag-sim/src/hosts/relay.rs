@@ -148,7 +148,7 @@ impl Passage {
         let bytes = from.read(most);
         self.write(now, bytes, to);
         debug_assert!(self.kept <= limit, "a buffer has a bound");
-        0 < bytes && bytes == most && most < room && from.unread() > 0
+        most < room && from.unread() > 0
     }
 
     /// Returns the number of bytes that fit into the buffer.

@@ -1,8 +1,8 @@
 //! Tunnels: packets in DATAGRAM frames of a QUIC connection between two nodes (RFC 9221, RFC 9297).
 //!
 //! A packet whose path crosses both ends leaves the network at one end and returns to it at the other end. Meanwhile
-//! its end of the tunnel stores it, and the tag of its datagram is the index of its slot. It is lost if the connection declares
-//! the datagram lost, and delivered after all if that proves wrong.
+//! the end where it entered stores it, and the tag of its datagram has the index of its slot. It is lost if the
+//! connection declares the datagram lost, and delivered after all if that proves wrong.
 //!
 //! An HTTP datagram has a quarter stream ID and a context ID before the payload (RFC 9297 §2.1). `ip` carries whole
 //! packets (RFC 9484). `udp` carries the payload of UDP datagrams (RFC 9298); the proxy sends them with an ECN field of
@@ -10,7 +10,7 @@
 
 use super::quic::Quic;
 use super::transport::Sockets;
-use crate::body::{Packet, UDP_HEADER};
+use crate::body::Packet;
 use crate::ids::FlowIndex;
 use lightlag_core::Codepoint;
 use lightlag_net::{EndpointId, NodeId, RouteTable, TunnelEndId};
@@ -18,7 +18,7 @@ use lightlag_quic::connection::datagrams::{DatagramError, DatagramFate};
 use lightlag_scenario::{Network, TunnelPayload};
 use std::collections::VecDeque;
 
-/// Maximum number of lost packets per direction that stay stored, in case they were only late.
+/// Maximum number of lost packets per direction that stay stored, in case they were only late. Ours.
 const MAX_KEPT: usize = 1_024;
 
 /// All tunnels of a network.
@@ -152,7 +152,7 @@ impl TunnelEnd {
         self.counts.delivered += 1;
         self.counts.delivered_bytes += u64::from(packet.size);
         if payload == TunnelPayload::Udp {
-            // RFC 9298 (from memory: §6.2): the proxy sends Not-ECT, and ignores the ECN field of what it receives.
+            // RFC 9298 on ECN marks: the proxy sends Not-ECT, and ignores the ECN field of what it receives.
             packet.flags = packet.flags.with_ecn(Codepoint::NotEct);
         }
         Some((packet, was_lost))
@@ -220,16 +220,12 @@ impl Tunnels {
             return None;
         }
         let ends = network.tunnels.iter().flat_map(|tunnel| {
-            let stripped = match tunnel.payload {
-                TunnelPayload::Ip => 0,
-                TunnelPayload::Udp => network.ip.header() + UDP_HEADER,
-            };
             let [client, server] = endpoints(tunnel.flow);
             [(client, tunnel.ends[0]), (server, tunnel.ends[1])].map(|(endpoint, node)| TunnelEnd {
                 endpoint,
                 node,
                 payload: tunnel.payload,
-                stripped: stripped as u16,
+                stripped: tunnel.payload.stripped(network.ip),
                 headers: tunnel.headers.clone(),
                 slots: Vec::new(),
                 free: Vec::new(),
@@ -276,11 +272,7 @@ impl Tunnels {
         let connection = &mut sockets[end.endpoint].connection;
         let mut settled = Vec::new();
         while let Some((tag, fate)) = connection.poll_datagram_fate() {
-            let is_open = matches!(
-                connection.state(),
-                lightlag_quic::State::Idle | lightlag_quic::State::Handshaking | lightlag_quic::State::Complete
-            );
-            end.settle(tag, fate, is_open, &mut settled);
+            end.settle(tag, fate, connection.state().can_send(), &mut settled);
         }
         settled
     }

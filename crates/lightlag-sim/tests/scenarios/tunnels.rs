@@ -121,7 +121,7 @@ fn a_loss_in_the_tunnel_is_repaired_end_to_end() {
 #[test]
 fn the_window_of_the_tunnel_limits_its_packets() {
     // Mathis et al.: a Reno window with random losses carries MSS/RTT · √(3/(2p)) packets. 1088 B per 51 ms and
-    // p = 0.01: 2.1 Mbit/s of packets on the link, of which 1000/1088 are payload. Tolerance: 25 %, as for Mathis
+    // p = 0.01: 2.1 Mbit/s on the link, with a payload of 1000 B in each 1088 B. Tolerance: 25 %, as for Mathis
     // elsewhere, since acknowledgements of every second packet halve the growth (√(3/(4p)): 1.5 Mbit/s).
     let lossy = "queue = \"1 bdp\"\nloss = { forward = 0.01, backward = 0 }";
     let flow = datagrams(1_000, "8 Mbit/s");
