@@ -103,7 +103,7 @@ def test_a_parameter_that_is_set_holds_for_compared_algorithms(net: ll.Network, 
 @pytest.mark.parametrize(
     ("congestion", "key", "message"),
     [
-        (["newreno"], BETA, 'with newreno, beta=0.7: .*"beta" is not a key'),
+        (["hybla"], BETA, 'with hybla, beta=0.7: .*"beta" is not a key'),
         (None, BETA, r"beta: is a parameter of an algorithm, .* name it with congestion \(-c\)"),
         (["cubic"], "defaults.tcp.congestion.algorithm", "name the algorithms to compare with congestion"),
         (["cubic"], "defaults.congestion.0.beta", "vary defaults.tcp.congestion.beta instead"),
