@@ -241,11 +241,20 @@ impl<T: Default> Ring<T> {
 
     fn grow_to(&mut self, slots: usize) {
         assert!(u32::try_from(slots).is_ok(), "a ring has fewer than 2^32 slots");
-        self.places.rotate_left(self.head as usize);
-        self.head = 0;
         let mut grown = std::mem::take(&mut self.places).into_vec();
-        grown.reserve_exact(slots - grown.len());
+        let (head, before) = (self.head as usize, grown.len());
+        grown.reserve_exact(slots - before);
         grown.resize_with(slots, T::default);
+        if head + self.len() > before {
+            // The values before the head follow the ones at the end, where there is enough space now; else all move.
+            if head <= slots - before {
+                let (start, end) = grown.split_at_mut(before);
+                start[..head].swap_with_slice(&mut end[..head]);
+            } else {
+                grown[..before].rotate_left(head);
+                self.head = 0;
+            }
+        }
         self.places = grown.into_boxed_slice();
     }
 }
@@ -325,6 +334,23 @@ mod tests {
         }
         assert_eq!(ring.places.len(), 2 * (LARGE - 1 + (LARGE - 1) / 4));
         assert!(ring.iter().copied().eq(0..2 * LARGE));
+    }
+
+    #[test]
+    fn values_keep_their_order_wherever_the_ring_starts_when_it_grows() {
+        for (passed, total) in (0..40).flat_map(|passed| [1, 9, 50, 300].map(|total| (passed, total))) {
+            let mut ring = Ring::new();
+            for number in 0..passed + total {
+                *ring.push() = number;
+                if number < passed {
+                    ring.pass();
+                    *ring.push() = number;
+                    ring.pass();
+                }
+            }
+            ring.reserve(ring.len() + 1 + passed);
+            assert_eq!(ring.iter().copied().collect::<Vec<_>>(), (passed..passed + total).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -288,7 +288,7 @@ impl Control {
     }
 
     /// Returns true if pacing permits a packet of `bytes` now; otherwise [`Self::departure`] is the time when it does.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn paces(&mut self, now: Instant, bytes: u64, rtt: &Rtt) -> bool {
         if self.is_special
             && let Some(permitted) = self.paces_specially(now, bytes, rtt)
@@ -341,7 +341,7 @@ impl Control {
 
     /// Notes that a packet in flight is sent. `in_flight`: bytes in flight before it. Returns the values of
     /// [`SentPacket::end`] and [`SentPacket::serial`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sent(&mut self, now: Instant, bytes: u64, in_flight: u64, is_probe: bool) -> (u32, u32) {
         self.sent += bytes;
         let serial = self.serial;

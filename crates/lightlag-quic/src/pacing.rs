@@ -103,11 +103,13 @@ impl Bucket {
     }
 
     /// Returns the time when a packet of `bytes` may leave; `now` or earlier: immediately.
-    #[inline]
+    #[inline(always)]
     pub fn departure(&mut self, now: Instant, bytes: u64, pace: &Pace) -> Instant {
-        let elapsed = self.updated.map_or(f64::INFINITY, |updated| now.since(updated).as_nanos() as f64);
-        self.tokens = (self.tokens + elapsed * pace.rate).min(pace.capacity.max(bytes as f64));
-        self.updated = Some(now);
+        if self.updated != Some(now) {
+            let elapsed = self.updated.map_or(f64::INFINITY, |updated| now.since(updated).as_nanos() as f64);
+            self.tokens = (self.tokens + elapsed * pace.rate).min(pace.capacity.max(bytes as f64));
+            self.updated = Some(now);
+        }
         // Sums of rounded products may fall short of an integer number of bytes.
         if self.tokens + 0.5 >= bytes as f64 {
             return now;

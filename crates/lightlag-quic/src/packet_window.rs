@@ -27,6 +27,12 @@ pub(crate) trait PacketWindow: CongestionControl {
     /// Notes a packet that was found lost.
     fn packet_lost(&mut self, _number: u32, _sent: Instant) {}
 
+    /// Notes an acknowledgement of packets that had been found lost. `newest`: transmission time of the packet sent last
+    /// among its packets. Returns true if the window has grown.
+    fn packet_spurious(&mut self, _now: Instant, _newest: Instant, _srtt: Duration) -> bool {
+        false
+    }
+
     /// Handles a complete acknowledgement, or the losses that a timer found. Returns true if the window was reduced;
     /// `None` for a window that counts single packets, which learns from the other methods.
     fn report(&mut self, _report: &Report) -> Option<bool> {

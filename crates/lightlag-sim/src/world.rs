@@ -270,7 +270,7 @@ impl<T: Tap, B: Border> World<T, B> {
             _ => {}
         }
         let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
-        if socket.connection.status() == Status::PeerClosed {
+        if socket.connection.waits_for_close() {
             // The application has no data to send: it closes as soon as its peer has.
             socket.connection.close();
         }

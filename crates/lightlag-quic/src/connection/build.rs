@@ -36,14 +36,11 @@ impl Connection {
 
     #[inline(never)]
     fn poll(&mut self, now: Instant, arena: &mut Arena) -> Option<Packet> {
-        if !self.is_extra_due {
-            match self.poll_plain(now) {
-                Plain::Packet(packet) => return Some(packet),
-                Plain::Nothing => return None,
-                Plain::Undecided => {}
-            }
+        let mut packet = None;
+        if !self.is_extra_due && self.poll_plain(now, &mut packet) == Plain::Decided {
+            return packet;
         }
-        let mut packet = self.poll_general(now, arena);
+        packet = self.poll_general(now, arena);
         if let Some(packet) = &mut packet {
             packet.set_path(self.path);
         }

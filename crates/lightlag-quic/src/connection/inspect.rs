@@ -12,11 +12,13 @@ use lightlag_transport::{
 
 impl Connection {
     /// Returns the stream that [`Stream`] writes to, unless there are several.
+    #[inline]
     fn own(&self) -> Option<&SendStream> {
         self.streams.sending.get(self.own_stream()).filter(|_| !self.streams.are_several())
     }
 
     /// Returns the stream that [`Stream`] reads from, unless there are several.
+    #[inline]
     fn others(&self) -> Option<&ReceiveStream> {
         self.streams.receiving.get(self.peer_stream()).filter(|_| !self.streams.are_several())
     }
@@ -30,6 +32,7 @@ impl Connection {
 }
 
 impl Inspect for Connection {
+    #[inline]
     fn status(&self) -> Status {
         match self.state {
             State::Idle if self.side == crate::streams::Side::Server => Status::Listening,
@@ -160,6 +163,7 @@ impl Stream for Connection {
         Some(self.unread()).filter(|unread| *unread > 0)
     }
 
+    #[inline]
     fn received(&self) -> u64 {
         if self.streams.are_several() {
             // All data is read as it arrives.
@@ -190,6 +194,7 @@ impl Stream for Connection {
         self.received()
     }
 
+    #[inline]
     fn peer_closed(&self) -> bool {
         self.others().is_some_and(ReceiveStream::is_complete)
     }

@@ -3,7 +3,6 @@
 use super::space::Keys;
 use super::{Connection, EarlyData, State};
 use crate::kind::SpaceId;
-use crate::packet::Packet;
 use crate::streams::Side;
 use lightlag_core::Instant;
 use lightlag_transport::Limit;
@@ -19,20 +18,17 @@ pub(super) enum Permit {
 }
 
 /// Outcome of [`Connection::poll_plain`].
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plain {
-    /// A packet.
-    Packet(Packet),
-    /// There is nothing to send.
-    Nothing,
+    /// There is a packet, or nothing to send.
+    Decided,
     /// The general path decides.
     Undecided,
 }
 
-const _: () = assert!(size_of::<Plain>() == size_of::<Packet>());
-
 impl Connection {
     /// Determines whether a full datagram may be sent now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn permit(&mut self, now: Instant) -> Permit {
         if self.in_flight == 0 {
             self.control.restart_after_idle(now);
@@ -77,6 +73,7 @@ impl Connection {
         self.note_limits(now, permit, has_data);
     }
 
+    #[inline(always)]
     fn note_limits(&mut self, now: Instant, permit: Permit, has_data: bool) {
         let limit = match permit {
             Permit::Window => Limit::Cwnd,

@@ -30,10 +30,11 @@ impl Connection {
         self.is_confirmed && self.state == State::Complete && self.handshake.is_validated && !self.is_general
     }
 
-    /// Returns a packet with a full STREAM frame, an acknowledgement of up to three ranges, or both, if nothing but
-    /// streams and acknowledgements waits to be sent.
+    /// Writes a packet with a full STREAM frame, an acknowledgement of up to three ranges, or both to `slot`, if nothing
+    /// but streams and acknowledgements waits to be sent. The caller ignores `slot` if the outcome is
+    /// [`Plain::Undecided`].
     #[inline(always)]
-    pub(super) fn poll_plain(&mut self, now: Instant) -> Plain {
+    pub(super) fn poll_plain(&mut self, now: Instant, slot: &mut Option<Packet>) -> Plain {
         let due = self.spaces[APPLICATION].received.deadline() <= now;
         if self.streams.has_repairs() {
             return Plain::Undecided;
@@ -44,15 +45,15 @@ impl Connection {
             let permit = if has_data { self.permit(now) } else { Permit::Unknown };
             if permit != Permit::Granted {
                 self.note_idle(now, permit, has_data);
-                return Plain::Nothing;
+                return Plain::Decided;
             }
         }
-        self.build_plain(now, due, has_data)
+        self.build_plain(now, due, has_data, slot)
     }
 
     /// Builds a packet. Without an acknowledgement that is `due`, the caller has determined that data may be sent.
-    #[inline(never)]
-    fn build_plain(&mut self, now: Instant, due: bool, has_data: bool) -> Plain {
+    #[inline(always)]
+    fn build_plain(&mut self, now: Instant, due: bool, has_data: bool, slot: &mut Option<Packet>) -> Plain {
         let space = &mut self.spaces[APPLICATION];
         let number = space.sent.next();
         let with_ack = due || space.received.has_news(&self.ack_rules);
@@ -65,7 +66,7 @@ impl Connection {
             return Plain::Undecided;
         }
         let space = &mut self.spaces[APPLICATION];
-        let mut packet = Packet::short(number as u32, self.spin, self.path);
+        let packet = slot.insert(Packet::short(number as u32, self.spin, self.path));
         let number_len = encoded_len(number, space.sent.largest_acked());
         let overhead = 1 + u64::from(self.peer.id_len) + u64::from(number_len) + TAG;
         let mut size = overhead;
@@ -94,11 +95,11 @@ impl Connection {
         {
             let chunk = self.streams.take_full(len);
             packet.hold_stream(&chunk);
-            self.send_stream(now, &mut packet, &chunk, with_ack);
-            return Plain::Packet(packet);
+            self.send_stream(now, packet, &chunk, with_ack);
+            return Plain::Decided;
         }
-        self.send_ack(now, &mut packet, size);
-        Plain::Packet(packet)
+        self.send_ack(now, packet, size);
+        Plain::Decided
     }
 
     #[inline(always)]

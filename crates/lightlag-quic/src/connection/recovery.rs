@@ -84,7 +84,7 @@ impl Connection {
         let index = id as usize;
         self.judge_supply();
         let mut delivered = Delivered { prior_inflight: self.in_flight, ..Delivered::default() };
-        let details = self.config.details;
+        let (details, spurious) = (self.config.details, self.counters.spurious);
         let (mut is_eliciting, mut ect, mut largest_sent, mut reported) = (false, 0, None, 0);
         let (mut is_largest_old, mut largest_size, mut probed) = (false, 0, None);
         for range in newly.iter().rev() {
@@ -160,6 +160,9 @@ impl Connection {
             if self.after_sample.is_none() {
                 self.after_sample = Some((id, self.spaces[index].sent.next()));
             }
+        }
+        if self.counters.spurious > spurious {
+            self.control.packets_spurious(now, largest_sent, &self.rtt);
         }
         if raises {
             delivered.marked = self.ecn.acknowledged(id, ack.ecn, ect);

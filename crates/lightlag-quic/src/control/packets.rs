@@ -64,6 +64,18 @@ impl Control {
         self.copy_window();
     }
 
+    /// Reports that an acknowledgement covers packets that had been found lost; `newest`: transmission time of the packet
+    /// sent last among its packets.
+    #[cold]
+    pub(crate) fn packets_spurious(&mut self, now: Instant, newest: Instant, rtt: &Rtt) {
+        if let Some(packets) = &mut self.packets
+            && packets.packet_spurious(now, newest, rtt.smoothed())
+        {
+            self.undone += 1;
+        }
+        self.copy_window();
+    }
+
     /// Returns true if a window that counts packets decides.
     pub(crate) fn counts_packets(&self) -> bool {
         self.packets.is_some()

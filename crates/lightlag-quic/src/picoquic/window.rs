@@ -17,6 +17,18 @@ const MAX_LOSS_RATE: f64 = 0.15;
 /// Growth of CUBIC in datagrams per s³, and its reduction (PICOQUIC_CUBIC_C, PICOQUIC_CUBIC_BETA_ECN).
 const C: f64 = 0.4;
 const BETA: f64 = 7.0 / 8.0;
+/// Slow-start threshold after a spurious loss, as part of the former maximum (PICOQUIC_CUBIC_BETA).
+const SPURIOUS_BETA: f64 = 3.0 / 4.0;
+
+/// What a reduction of CUBIC replaces.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    window: u64,
+    ssthresh: u64,
+    is_slow_start: bool,
+    /// Start of the curve; since a reduction that starts another curve, that one's.
+    epoch: f64,
+}
 
 /// State of CUBIC: windows in datagrams, times in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -27,19 +39,25 @@ struct Cubic {
     /// Window of the parallel Reno in bytes.
     w_reno: f64,
     epoch: f64,
+    before: Before,
     loss_rate: LossRate,
 }
 
 impl Cubic {
     fn new(window: u64) -> Self {
         let (w_max, loss_rate) = (f64::INFINITY, LossRate::default());
-        Self { k: 0.0, w_max, w_last_max: w_max, w_reno: window as f64, epoch: 0.0, loss_rate }
+        let before = Before { window, ssthresh: u64::MAX, is_slow_start: true, epoch: 0.0 };
+        Self { k: 0.0, w_max, w_last_max: w_max, w_reno: window as f64, epoch: 0.0, before, loss_rate }
     }
 
     /// Starts the curve at its lowest point: BETA · w_max.
     fn start(&mut self, now: Instant) {
+        self.start_at(now.as_secs_f64());
+    }
+
+    fn start_at(&mut self, epoch: f64) {
         self.k = libm::cbrt(self.w_max * (1.0 - BETA) / C);
-        self.epoch = now.as_secs_f64();
+        (self.epoch, self.before.epoch) = (epoch, epoch);
     }
 
     /// Returns the curve in datagrams.
@@ -209,6 +227,7 @@ impl PicoquicWindow {
 
     fn reduce(&mut self, now: Instant, signal: Signal) {
         self.reduced = Some(now);
+        let (window, ssthresh, is_slow_start) = (self.window, self.ssthresh, self.is_slow_start);
         let is_timeout = signal == Signal::Timeout;
         self.is_slow_start = is_timeout;
         let datagram = self.datagram as f64;
@@ -219,7 +238,8 @@ impl PicoquicWindow {
                 self.window = if is_timeout { MIN_WINDOW } else { self.ssthresh };
             }
             Law::Cubic(cubic) => {
-                cubic.note_maximum(self.window as f64 / datagram);
+                cubic.before = Before { window, ssthresh, is_slow_start, epoch: cubic.epoch };
+                cubic.note_maximum(window as f64 / datagram);
                 self.ssthresh = (cubic.w_max * BETA * datagram) as u64;
                 if self.ssthresh < MIN_WINDOW {
                     (self.ssthresh, self.is_slow_start) = (u64::MAX, true);
@@ -288,6 +308,40 @@ impl PacketWindow for PicoquicWindow {
 
     fn packet_lost(&mut self, number: u32, sent: Instant) {
         self.lost.push((number, sent));
+    }
+
+    /// NewReno restores the window within a smoothed round-trip time, until a packet sent after the reduction is
+    /// acknowledged. CUBIC restores the window and slow start if a reduction ended it; otherwise the curve returns to the
+    /// former maximum, but starts at the reduction (`cubic_correct_spurious`, whose earlier start is overwritten in
+    /// `cubic_enter_avoidance`).
+    fn packet_spurious(&mut self, now: Instant, newest: Instant, srtt: Duration) -> bool {
+        let window = self.window;
+        if self.ssthresh == u64::MAX {
+            return false;
+        }
+        let is_recent = self.reduced.is_some_and(|reduced| now.since(reduced) < srtt && newest < reduced);
+        match &mut self.law {
+            Law::NewReno(_) => {
+                if is_recent && self.window < 2 * self.ssthresh {
+                    (self.window, self.is_slow_start) = (2 * self.ssthresh, false);
+                }
+            }
+            Law::Cubic(cubic) => {
+                let before = cubic.before;
+                cubic.w_max = cubic.w_last_max;
+                self.is_slow_start = before.is_slow_start;
+                if before.is_slow_start {
+                    (self.window, self.ssthresh) = (before.window, before.ssthresh);
+                    (cubic.epoch, cubic.w_reno) = (before.epoch, before.window as f64);
+                } else {
+                    let datagram = self.datagram as f64;
+                    cubic.start_at(before.epoch);
+                    cubic.w_reno = cubic.curve(now) * datagram;
+                    (self.window, self.ssthresh) = (cubic.w_reno as u64, (cubic.w_max * SPURIOUS_BETA * datagram) as u64);
+                }
+            }
+        }
+        self.window > window
     }
 
     fn report(&mut self, report: &Report) -> Option<bool> {

@@ -33,7 +33,7 @@ impl<T> StreamMap<T> {
     }
 
     /// Returns the stream with this ID.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get_mut(&mut self, id: u64) -> Option<&mut T> {
         self.recent = self.position(id).ok()?;
         Some(&mut self.entries[self.recent].1)

@@ -354,7 +354,7 @@ impl Streams {
 
     /// Returns the bytes of new data with which the next stream fills `room` bytes of a packet; `None` if it does not
     /// have as many.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fills(&mut self, room: u64) -> Option<u64> {
         let budget = self.budget();
         let id = self.schedule.front_new()?;
@@ -362,7 +362,7 @@ impl Streams {
     }
 
     /// Takes the data that [`Self::fills`] has found.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_full(&mut self, len: u64) -> Chunk {
         let (id, stream) = self.sending.recent_mut().expect("a stream with data");
         let chunk = stream.take_full(id, len);

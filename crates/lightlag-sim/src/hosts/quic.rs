@@ -11,7 +11,7 @@ use lightlag_net::{EndpointId, PacketFlags};
 use lightlag_quic::contents::Contents;
 use lightlag_quic::{Arena, Config, Connection, Packet as Datagram};
 use lightlag_scenario::{Flow, Network};
-use lightlag_transport::Multiplexed;
+use lightlag_transport::{Inspect, Multiplexed, Status, Stream};
 use std::sync::Arc;
 
 /// A QUIC endpoint.
@@ -26,6 +26,12 @@ impl Transport for Quic {
     #[inline(always)]
     fn parts(hosts: &mut Hosts) -> (&mut Sockets<Self>, &mut [Relay], &mut [Session]) {
         (&mut hosts.quic, &mut hosts.relays, &mut hosts.dialogues)
+    }
+
+    #[inline(always)]
+    fn waits_for_close(&self) -> bool {
+        // The first condition is false for most packets, and costs less.
+        self.peer_closed() && self.status() == Status::PeerClosed
     }
 
     #[inline(always)]

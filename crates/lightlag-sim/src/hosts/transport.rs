@@ -8,7 +8,7 @@ use crate::body::PacketBody;
 use lightlag_core::Instant;
 use lightlag_net::{EndpointId, PacketFlags};
 use lightlag_quic as quic;
-use lightlag_transport::{Endpoint, Multiplexed, Stream};
+use lightlag_transport::{Endpoint, Multiplexed, Status, Stream};
 use std::ops::{Index, IndexMut};
 
 /// An endpoint of a transport, whose sockets are stored in [`Hosts`]. The code of the world is monomorphised for each
@@ -29,9 +29,16 @@ pub(crate) trait Transport: Endpoint + Stream + Sized + 'static {
     }
 
     /// Returns the next packet of an endpoint, or `None` if there is none.
+    #[inline(always)]
     fn poll(hosts: &mut Hosts, now: Instant, endpoint: EndpointId) -> Option<Self::Packet> {
         let (socket, arena) = Self::sockets_mut(hosts).with_arena(endpoint);
         socket.connection.poll_packet(now, arena)
+    }
+
+    /// Returns true if the peer has closed its direction of the connection, and this end has not closed its own.
+    #[inline(always)]
+    fn waits_for_close(&self) -> bool {
+        self.status() == Status::PeerClosed
     }
 
     /// Returns the interface for several streams; `None` for a connection with one in each direction.

@@ -15,7 +15,7 @@ use crate::scheduler::ScheduledEvent;
 use crate::tap::Tap;
 use lightlag_core::{Instant, prefetch};
 use lightlag_net::{EndpointId, Link, PacketFlags};
-use lightlag_transport::{Inspect, Status};
+use lightlag_transport::Inspect;
 
 /// Number of bytes that a server with interleaved responses keeps unsent in its socket, in addition to those that the
 /// window lets pass immediately: a frame of HTTP/2, and the value of TCP_NOTSENT_LOWAT that HTTP/2 servers set.
@@ -77,7 +77,7 @@ impl<T: Tap, B: Border> World<T, B> {
             self.transfer_arrives(now, flow);
         }
         let socket = &mut E::sockets_mut(&mut self.hosts)[endpoint];
-        if socket.connection.status() == Status::PeerClosed {
+        if socket.connection.waits_for_close() {
             socket.connection.close();
         }
     }

@@ -153,3 +153,48 @@ fn a_saved_window_ends_slow_start_there() {
     larger.report(&Report { limited: at(600), ..ack(600, 1_200) });
     assert_eq!((larger.window, larger.is_slow_start), (200_000, true));
 }
+
+#[test]
+fn newreno_restores_the_window_within_a_round_trip_after_a_spurious_loss() {
+    let halved = || {
+        let mut window = window(false, 144_000);
+        window.packet_lost(10, at(500));
+        window.report(&ack(1_200, 0));
+        assert_eq!(window.window, 72_000);
+        window
+    };
+    // No packet that was sent at 1200 ms or later is acknowledged.
+    let mut undone = halved();
+    assert!(undone.packet_spurious(at(1_300), at(1_199), RTT));
+    assert_eq!(undone.window, 144_000);
+    // A second spurious packet does not double it again.
+    assert!(!undone.packet_spurious(at(1_300), at(1_199), RTT));
+    assert!(!halved().packet_spurious(at(1_799), at(1_200), RTT));
+    assert!(!halved().packet_spurious(at(1_800), at(1_199), RTT));
+    // Without a reduction there is nothing to restore.
+    assert!(!window(false, 144_000).packet_spurious(at(1_300), at(700), RTT));
+}
+
+#[test]
+fn cubic_returns_to_slow_start_after_a_spurious_loss_but_keeps_the_start_of_its_curve_later() {
+    let lose = |window: &mut PicoquicWindow, first: u32, sent: u64, ms: u64| {
+        (first..first + 3).for_each(|number| window.packet_lost(number, at(sent)));
+        assert_eq!(window.report(&ack(ms, 0)), Some(true));
+    };
+    let mut undone = window(true, 144_000);
+    lose(&mut undone, 10, 500, 1_200);
+    // The first reduction counts as one below the last maximum: 100 datagrams · 7/8 · 7/8 = 76.5625.
+    assert_eq!((undone.window, undone.is_slow_start), (110_250, false));
+    assert!(undone.packet_spurious(at(1_300), at(700), RTT));
+    assert_eq!((undone.window, undone.is_slow_start, undone.ssthresh), (144_000, true, u64::MAX));
+
+    // The second reduction has a former maximum of 76.5625 datagrams.
+    let mut late = window(true, 144_000);
+    lose(&mut late, 10, 500, 1_200);
+    lose(&mut late, 20, 1_300, 1_900);
+    assert_eq!(late.window, (76.5625 * 7.0 / 8.0 * 7.0 / 8.0 * 1_440.0) as u64);
+    // K = ∛(76.5625 / 8 / 0.4) = 2.8815 s; the curve is 0.4 · (0.1 - K)³ + 76.5625 = 67.95 datagrams.
+    assert!(late.packet_spurious(at(2_000), at(1_400), RTT));
+    assert_eq!((late.window / 1_440, late.is_slow_start), (67, false));
+    assert_eq!(late.ssthresh, (76.5625 * 0.75 * 1_440.0) as u64);
+}
