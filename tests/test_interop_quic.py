@@ -68,12 +68,6 @@ def test_a_failure_is_wrong_and_in_the_page() -> None:
     assert f"aioquic {cells.AIOQUIC} and quinn {quinn_version()}" in written.body
 
 
-def test_deviations_of_a_known_cause_are_explained() -> None:
-    deviating = row(Moment(4.4, 0.1, 0.1), cell=Cell(GEO, "aioquic", "1 MB"))
-    assert "*Cause.* aioquic" in page.page([deviating]).body
-    assert "*Cause.*" not in page.page([row(Moment(4.4, 0.1, 0.1))]).body
-
-
 @pytest.mark.parametrize("cell", [*cells.lossless(), *cells.lossy()], ids=Cell.name)
 def test_every_download_has_a_simulation(cell: Cell) -> None:
     small = dataclasses.replace(cell, size="1 MB")

@@ -23,8 +23,8 @@ WINDOW = 30_000_000
 SIZES = {"1 MB": 1_000_000, "10 MiB": 10 << 20}
 STACKS = ("aioquic", "quinn")
 
-AIOQUIC = "1.7.2"
-"""Version from PyPI. `tools/quic-peer/Cargo.toml` has the version of quinn."""
+AIOQUIC = "1.2.0"
+"""Version from PyPI: the one that the profile follows. `tools/quic-peer/Cargo.toml` has the version of quinn."""
 
 
 @dataclass(frozen=True)

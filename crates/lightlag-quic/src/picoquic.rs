@@ -10,8 +10,8 @@
 //!   to each one.
 //!
 //! [`window`] has the windows, [`startup`] the slow start that replaces BBR's Startup, and [`saved`] the use of a saved
-//! window. Not modelled: one-way delays from the extension for timestamps, the reactions of picoquic's BBRs to
-//! timeouts, that of its BBRv1 to a loss rate above 20 %, and the rules with which its BBRv3 leaves a probe when the delay
+//! window. Not modelled: one-way delays from the extension for timestamps; the reaction of picoquic's BBRs to
+//! timeouts, and of its BBRv1 to a loss rate above 20 %; and the rules with which its BBRv3 leaves a probe when the delay
 //! rises.
 
 mod saved;

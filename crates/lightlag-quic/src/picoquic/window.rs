@@ -20,13 +20,13 @@ const BETA: f64 = 7.0 / 8.0;
 /// Slow-start threshold after a spurious loss, as part of the former maximum (PICOQUIC_CUBIC_BETA).
 const SPURIOUS_BETA: f64 = 3.0 / 4.0;
 
-/// What a reduction of CUBIC replaces.
+/// State of CUBIC before a reduction.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     window: u64,
     ssthresh: u64,
     is_slow_start: bool,
-    /// Start of the curve; since a reduction that starts another curve, that one's.
+    /// Start of the curve, or of the next curve if the reduction started one.
     epoch: f64,
 }
 
