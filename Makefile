@@ -155,7 +155,7 @@ soak: | tools
 bench: $(BENCH) $(BIN)/.engine $(BIN)/.dev | valgrind ## measure the cost of a packet-hop and of a study, compared with floors in the same run
 	cargo bench -p lightlag-core --bench queues --quiet
 	@echo
-	@$(BENCH); engine=$$?; echo; $(BIN)/python benchmarks/studies && $(BIN)/python benchmarks/custom && $(BIN)/python benchmarks/gym && exit $$engine
+	@$(BENCH); engine=$$?; echo; $(JUDGE) --speed; echo; $(BIN)/python benchmarks/studies && $(BIN)/python benchmarks/custom && $(BIN)/python benchmarks/gym && exit $$engine
 
 instructions: $(BENCH) | valgrind
 	$(BENCH) instructions

@@ -16,3 +16,4 @@ pub mod network;
 pub mod null;
 pub mod pattern;
 pub mod quinn;
+pub mod speed;

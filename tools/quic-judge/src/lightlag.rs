@@ -5,8 +5,8 @@ use crate::pattern::Pattern;
 use lightlag_control::congestion::Choice;
 use lightlag_core::Instant;
 use lightlag_quic::config::HandshakeSizes;
+use lightlag_quic::contents::Contents;
 use lightlag_quic::{Arena, Config, Connection, Packet, Parameters, Profile};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A client and a server.
@@ -16,9 +16,10 @@ pub struct Lightlag {
     request: u64,
     response: u64,
     answered: bool,
-    /// Packets in transit; a datagram carries its number as bytes.
-    packets: BTreeMap<u64, Packet>,
-    serial: u64,
+    /// Packets that were sent; a datagram carries the index as bytes.
+    packets: Vec<Packet>,
+    /// Whether the contents of datagrams are copied.
+    copies: bool,
 }
 
 /// Returns the configuration for a pattern.
@@ -79,9 +80,15 @@ impl Lightlag {
             request: pattern.request,
             response: pattern.response,
             answered: false,
-            packets: BTreeMap::new(),
-            serial: 0,
+            packets: Vec::new(),
+            copies: true,
         }
+    }
+
+    /// Leaves the contents of datagrams out.
+    #[must_use]
+    pub fn without_contents(self) -> Self {
+        Self { copies: false, ..self }
     }
 
     fn received(&self, end: usize) -> u64 {
@@ -99,12 +106,12 @@ impl Pair for Lightlag {
     }
 
     fn deliver(&mut self, now: u64, to: usize, datagram: Datagram) {
-        let serial = u64::from_be_bytes(datagram.bytes[..8].try_into().expect("eight bytes"));
-        let packet = self.packets[&serial];
+        let index = usize::from_be_bytes(datagram.bytes[..].try_into().expect("an index"));
+        let packet = self.packets[index];
         // A copy stays for a datagram that arrives twice.
         let kept = self.arena.duplicate(&packet);
         self.connections[to].handle_packet(at(now), &packet, datagram.ecn, &mut self.arena);
-        self.packets.insert(serial, kept);
+        self.packets[index] = kept;
     }
 
     fn run_application(&mut self, _now: u64, end: usize) {
@@ -117,11 +124,10 @@ impl Pair for Lightlag {
 
     fn transmit(&mut self, now: u64, from: usize) -> Option<Datagram> {
         let packet = self.connections[from].poll_packet(at(now), &mut self.arena)?;
-        self.serial += 1;
-        self.packets.insert(self.serial, packet);
-        let mut bytes = self.serial.to_be_bytes().to_vec();
-        bytes.resize((packet.size() as usize).max(8), 0);
-        Some(Datagram { bytes, ecn: packet.codepoint(), contents: self.arena.copy(&packet) })
+        let bytes = self.packets.len().to_be_bytes().to_vec();
+        self.packets.push(packet);
+        let contents = if self.copies { self.arena.copy(&packet) } else { Contents::default() };
+        Some(Datagram { bytes, size: packet.size().into(), ecn: packet.codepoint(), contents })
     }
 
     fn timeout(&mut self, end: usize) -> Option<u64> {

@@ -16,11 +16,13 @@ const HEADERS: u64 = 28;
 /// A datagram in transit.
 #[derive(Clone, Debug)]
 pub struct Datagram {
-    /// Bytes of UDP payload.
+    /// UDP payload of quinn; the number of the packet for lightlag-quic.
     pub bytes: Vec<u8>,
+    /// Number of bytes on the path.
+    pub size: u64,
     /// ECN field.
     pub ecn: Codepoint,
-    /// Packets and frames.
+    /// Packets and frames; empty if nobody logs them.
     pub contents: Contents,
 }
 
@@ -82,48 +84,17 @@ pub trait Pair {
 /// Runs the transfer of `pattern`, and returns its log. At the given times, in ascending order, an end also tries to
 /// send.
 pub fn run(pair: &mut dyn Pair, pattern: &Pattern, wakes: &[(u64, usize)]) -> Vec<Logged> {
-    let mut wakes = wakes.iter().copied().peekable();
-    let mut network =
-        Network { pattern, now: 0, free: [0; 2], sent: [0; 2], serial: 0, queue: BTreeMap::new(), log: vec![] };
-    pair.open();
-    network.flush(pair, CLIENT);
-    let (mut end, mut at_once) = (pattern.end_ms * 1_000_000, 0);
-    let mut is_done = false;
-    loop {
-        let arrival = network.queue.keys().next().map(|(time, _)| *time);
-        let mut timers = [pair.timeout(CLIENT), pair.timeout(SERVER)];
-        if let Some((time, end)) = wakes.peek() {
-            timers[*end] = Some(timers[*end].map_or(*time, |timer| timer.min(*time)));
-        }
-        let Some(time) = [arrival, timers[0], timers[1]].into_iter().flatten().min().filter(|time| *time <= end) else {
-            break;
-        };
-        at_once = if time <= network.now { at_once + 1 } else { 0 };
-        assert!(at_once < 100_000, "no progress at {} ns", network.now);
-        network.now = network.now.max(time);
-        let now = network.now;
-        while wakes.next_if(|(time, _)| *time < now).is_some() {}
-        if arrival.is_some_and(|arrival| arrival <= now) {
-            let (_, (to, datagram)) = network.queue.pop_first().expect("an arrival");
-            pair.deliver(now, to, datagram);
-            network.flush(pair, to);
-        } else {
-            for (index, timer) in timers.into_iter().enumerate() {
-                if timer.is_some_and(|timer| timer <= now) {
-                    wakes.next_if(|(time, end)| *time <= now && *end == index);
-                    pair.expire(now, index);
-                    network.flush(pair, index);
-                }
-            }
-        }
-        if !is_done && pair.is_done() {
-            is_done = true;
-            end = end.min(network.now + 1_000_000_000);
-        }
-    }
+    let mut network = Network::new(pattern, true);
+    network.carry(pair, wakes);
     network.log
 }
 
+/// Runs the transfer of `pattern` without a log, and returns the number of datagrams.
+pub fn complete(pair: &mut dyn Pair, pattern: &Pattern) -> u64 {
+    let mut network = Network::new(pattern, false);
+    network.carry(pair, &[]);
+    network.sent.iter().sum()
+}
 struct Network<'a> {
     pattern: &'a Pattern,
     now: u64,
@@ -133,10 +104,56 @@ struct Network<'a> {
     sent: [u64; 2],
     serial: u64,
     queue: BTreeMap<(u64, u64), (usize, Datagram)>,
+    logs: bool,
     log: Vec<Logged>,
 }
 
-impl Network<'_> {
+impl<'a> Network<'a> {
+    fn new(pattern: &'a Pattern, logs: bool) -> Self {
+        Self { pattern, now: 0, free: [0; 2], sent: [0; 2], serial: 0, queue: BTreeMap::new(), logs, log: vec![] }
+    }
+
+    fn carry(&mut self, pair: &mut dyn Pair, wakes: &[(u64, usize)]) {
+        let mut wakes = wakes.iter().copied().peekable();
+        pair.open();
+        self.flush(pair, CLIENT);
+        let (mut end, mut at_once) = (self.pattern.end_ms * 1_000_000, 0);
+        let mut is_done = false;
+        loop {
+            let arrival = self.queue.keys().next().map(|(time, _)| *time);
+            let mut timers = [pair.timeout(CLIENT), pair.timeout(SERVER)];
+            if let Some((time, end)) = wakes.peek() {
+                timers[*end] = Some(timers[*end].map_or(*time, |timer| timer.min(*time)));
+            }
+            let Some(time) = [arrival, timers[0], timers[1]].into_iter().flatten().min().filter(|time| *time <= end)
+            else {
+                break;
+            };
+            at_once = if time <= self.now { at_once + 1 } else { 0 };
+            assert!(at_once < 100_000, "no progress at {} ns", self.now);
+            self.now = self.now.max(time);
+            let now = self.now;
+            while wakes.next_if(|(time, _)| *time < now).is_some() {}
+            if arrival.is_some_and(|arrival| arrival <= now) {
+                let (_, (to, datagram)) = self.queue.pop_first().expect("an arrival");
+                pair.deliver(now, to, datagram);
+                self.flush(pair, to);
+            } else {
+                for (index, timer) in timers.into_iter().enumerate() {
+                    if timer.is_some_and(|timer| timer <= now) {
+                        wakes.next_if(|(time, end)| *time <= now && *end == index);
+                        pair.expire(now, index);
+                        self.flush(pair, index);
+                    }
+                }
+            }
+            if !is_done && pair.is_done() {
+                is_done = true;
+                end = end.min(self.now + 1_000_000_000);
+            }
+        }
+    }
+
     fn flush(&mut self, pair: &mut dyn Pair, from: usize) {
         pair.run_application(self.now, from);
         let mut count = 0;
@@ -152,18 +169,20 @@ impl Network<'_> {
         let side = &self.pattern.sides[from];
         let index = self.sent[from];
         self.sent[from] += 1;
-        let size = datagram.bytes.len() as u64;
+        let size = datagram.size;
         let start = self.free[from].max(self.now);
         let dropped = side.lost.contains(&index) || start - self.now > side.queue_ms * 1_000_000;
-        self.log.push(Logged {
-            time: self.now,
-            from,
-            size,
-            ecn: datagram.ecn,
-            contents: datagram.contents.clone(),
-            progress,
-            dropped,
-        });
+        if self.logs {
+            self.log.push(Logged {
+                time: self.now,
+                from,
+                size,
+                ecn: datagram.ecn,
+                contents: datagram.contents.clone(),
+                progress,
+                dropped,
+            });
+        }
         if dropped {
             return;
         }

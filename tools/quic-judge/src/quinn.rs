@@ -6,6 +6,7 @@ use crate::pattern::Pattern;
 use bytes::BytesMut;
 use lightlag_core::Codepoint;
 use lightlag_quic::codec::{Context, decode};
+use lightlag_quic::contents::Contents;
 use quinn_proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event,
@@ -36,6 +37,8 @@ pub struct Quinn {
     /// Counts dropped 1-RTT keys; times when an end discarded old keys after an update.
     dropped: Arc<AtomicU64>,
     discards: Vec<(u64, usize)>,
+    /// Whether the contents of datagrams are decoded.
+    decodes: bool,
 }
 
 fn address(end: usize) -> SocketAddr {
@@ -103,7 +106,14 @@ impl Quinn {
             largest: [[None; 3]; 2],
             dropped,
             discards: Vec::new(),
+            decodes: true,
         }
+    }
+
+    /// Leaves the contents of datagrams out.
+    #[must_use]
+    pub fn without_contents(self) -> Self {
+        Self { decodes: false, ..self }
     }
 
     fn at(&self, now: u64) -> Instant {
@@ -113,6 +123,19 @@ impl Quinn {
     /// Returns when each end discarded old keys after an update, which makes it try to send.
     pub fn discards(&self) -> &[(u64, usize)] {
         &self.discards
+    }
+
+    /// Decodes a datagram that an end sent.
+    fn contents(&mut self, from: usize, bytes: &[u8]) -> Contents {
+        let context = Context { id_len: ID_LEN, largest: self.largest[from] };
+        let contents = decode(bytes, &context).unwrap_or_else(|error| panic!("a datagram of quinn: {error}"));
+        for part in &contents.parts {
+            if let Some(space) = part.kind.space() {
+                let largest = &mut self.largest[from][space as usize];
+                *largest = (*largest).max(Some(part.number));
+            }
+        }
+        contents
     }
 
     /// Drops the events for the endpoint: new connection IDs are not issued.
@@ -207,21 +230,14 @@ impl Pair for Quinn {
         let transmit = self.connections[from].as_mut()?.poll_transmit(at, 1, &mut bytes)?;
         bytes.truncate(transmit.size);
         self.drain(from);
-        let context = Context { id_len: ID_LEN, largest: self.largest[from] };
-        let contents = decode(&bytes, &context).unwrap_or_else(|error| panic!("a datagram of quinn: {error}"));
-        for part in &contents.parts {
-            if let Some(space) = part.kind.space() {
-                let largest = &mut self.largest[from][space as usize];
-                *largest = (*largest).max(Some(part.number));
-            }
-        }
+        let contents = if self.decodes { self.contents(from, &bytes) } else { Contents::default() };
         let ecn = match transmit.ecn {
             Some(EcnCodepoint::Ect0) => Codepoint::Ect0,
             Some(EcnCodepoint::Ect1) => Codepoint::Ect1,
             Some(EcnCodepoint::Ce) => Codepoint::Ce,
             None => Codepoint::NotEct,
         };
-        Some(Datagram { bytes, ecn, contents })
+        Some(Datagram { size: bytes.len() as u64, bytes, ecn, contents })
     }
 
     fn timeout(&mut self, end: usize) -> Option<u64> {

@@ -4,6 +4,7 @@
 //! quic-judge                       the table
 //! quic-judge --times N             the table for N times as many patterns
 //! quic-judge --examples            downloads over a geostationary path
+//! quic-judge --speed               time of one of them in both stacks
 //! quic-judge --write FILE          write patterns for aioquic_run.py
 //! quic-judge --aioquic FILE LOGS   compare with its logs
 //! quic-judge --aioquic FILE LOGS N both logs of the pattern with index N
@@ -14,7 +15,7 @@
 
 use lightlag_quic_judge::compare::Outcome;
 use lightlag_quic_judge::pattern::Pattern;
-use lightlag_quic_judge::{aioquic, compare, examples, fixture, judge, pattern};
+use lightlag_quic_judge::{aioquic, compare, examples, fixture, judge, pattern, speed};
 
 const USAGE: &str = "the arguments are at the top of this file";
 
@@ -34,6 +35,7 @@ fn main() {
     match &arguments[..] {
         [] => print!("{}", judge::table(&judge::quinn_all(1))),
         [option] if option == "--examples" => print!("{}", examples::table()),
+        [option] if option == "--speed" => println!("{}", speed::line()),
         [option, file, count] if option == "--write" => {
             let count = count.parse().expect("a number");
             let patterns = serde_json::to_string(&aioquic::patterns(count)).expect("patterns as JSON");
