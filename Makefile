@@ -44,7 +44,7 @@ PAGE           := python/lightlag/studio/page
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: aioquic-logs bbr-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
+.PHONY: aioquic-logs bbr-cases why-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
 .PHONY: crates quic-judge emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
 # cargo and pytest use all cores, and two calls of pip must not meet.
@@ -262,6 +262,10 @@ gallery: $(BIN)/.engine $(BIN)/.dev
 # The page of BBR's test cases, with the reasons in scripts/manual/bbr_cases.py; takes a few minutes.
 bbr-cases: $(BIN)/.engine $(BIN)/.dev
 	PYTHONPATH=scripts $(BIN)/python -m manual.bbr_cases
+
+# The page of scenarios with planted causes.
+why-cases: $(BIN)/.engine $(BIN)/.dev
+	PYTHONPATH=scripts $(BIN)/python -m manual.why_cases
 
 pages-keep: $(BIN)/.engine $(BIN)/.dev
 	LIGHTLAG_UPDATE_PAGES=1 $(BIN)/python -m pytest -q tests/test_pages.py tests/test_notebooks.py

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         state,
         uniform,
     )
+    from lightlag.diagnosis import Diagnosis, why
     from lightlag.difference import Difference, diff
     from lightlag.exports import Export, NtnOptions, export
     from lightlag.loading import load
@@ -136,6 +137,7 @@ __all__ = [
     "Crash",
     "Defaults",
     "DelayedAck",
+    "Diagnosis",
     "Difference",
     "Directions",
     "Dumbbell",
@@ -206,6 +208,7 @@ __all__ = [
     "state",
     "stream",
     "uniform",
+    "why",
 ]
 
 assert _signals, "used by being imported"
@@ -228,6 +231,7 @@ _FROM = {
         ("captures", "Capture inspect"),
         ("comparison", "Comparison compare load_comparison"),
         ("constellation", "sky"),
+        ("diagnosis", "Diagnosis why"),
         ("difference", "Difference diff"),
         ("exports", "Export NtnOptions export"),
         ("loading", "load"),

@@ -58,6 +58,18 @@ OBJECTS: dict[str, dict[str, str]] = {
         "result_hashes": "hashes of both, if the input is the same",
         "measures": "for each flow and measure: `a`, `b`, `difference`, `relative`, and whether one side alone has it",
     },
+    "lightlag why SCENARIO --json": {
+        "flow": "name of the flow",
+        "goodput_bps, completion_s": "means over the seeds; `completion_s` is null unless every transfer finishes",
+        "seeds": "number of seeds; 1 if nothing is random",
+        "cause": "name of the cause; null if none has an effect of 10 %",
+        "effects": "causes, the most important first: `cause`, `gain` (speed without it relative to the speed with it, "
+        "minus 1) with `gain_low` and `gain_high`, `is_large`, `is_set`, `statement`, `remedy` and `change`, the keys "
+        "that remove it",
+        "latency": "queueing delay at the bottleneck, if it is large: `queueing_s`, `min_rtt_s`, and with FQ-CoDel "
+        "`shortened_s` and `gain`",
+        "skipped": "causes that were not examined, with the error of the scenario without them",
+    },
     "lightlag list WHAT --json": {
         "congestion, queues, profiles, scenarios, papers": "entries of the requested list, the only key:  "
         "`name` and `about` of each",

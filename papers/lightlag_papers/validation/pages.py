@@ -21,7 +21,7 @@ FOLDER = Path("docs/validation")
 
 NAMES = (
     *("closed-forms", "algorithms", "kernel", "measured", "satellite-access", "quic", "quic-stacks"),
-    *("interoperability", "packet-scripts", "quic-interop", "bbr"),
+    *("interoperability", "packet-scripts", "quic-interop", "bbr", "why"),
 )
 """Names of the pages in the order of the index; the papers follow in their own order."""
 

@@ -1,0 +1,58 @@
+"""``lightlag why``: the cause of a slow transfer, its effect, and the remedy."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lightlag.commands.changes import changes
+from lightlag.text.terminal import print_json, say
+
+
+def why(
+    file: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A scenario in TOML or JSON, or the name of a preset.")
+    ],
+    flow: Annotated[str | None, typer.Option("--flow", "-f", help="Name of a flow. Default: the slowest one.")] = None,
+    seeds: Annotated[
+        int,
+        typer.Option("--seeds", "-n", min=1, max=1000, help="Number of seeds, if something in the scenario is random."),
+    ] = 10,
+    duration: Annotated[str | None, typer.Option("--duration", help="Duration instead of the scenario's.")] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", "-s", metavar="KEY=VALUE", help="Change the scenario: links.0.loss=1e-4. May be repeated."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    r"""Show why a transfer is slow: the cause, the effect of a run without it, and the remedy.
+
+    \b
+    lightlag why geo                     the slowest flow
+    lightlag why mine.toml -f upload     a flow by its name
+
+    The scenario runs again without each possible cause: buffers, the application, slow start, missing SACK, delayed
+    ACKs, losses of data and of ACKs, outages, policers, reordering, queues, proxies, other flows. The effect is the
+    geometric mean of the ratio of the speeds over the seeds, with its 95 % interval (Student t).
+    """
+    from lightlag.diagnosis import diagnosis
+    from lightlag.text.progress import of_count
+    from lightlag.text.table import print_rows
+
+    with of_count("causes", shown=not quiet and not as_json) as progress:
+        found = diagnosis.why(file, flow, seeds=seeds, duration=duration, sets=changes(sets), progress=progress)
+    if as_json:
+        print_json(found.to_json(), allow_nan=False)
+        return
+    first, *others = found.sentences()
+    of = f", mean of {found.seeds} seeds" if found.seeds > 1 else ""
+    print_rows(found.rows(), f"{first}{of}")
+    for sentence in others:
+        say(sentence)
+    if (cause := found.cause) is not None:
+        changed = " ".join(f"-s '{one}'" for one in cause.arguments())
+        say(f"Repeat: lightlag run {file} {changed}")

@@ -1,0 +1,127 @@
+"""``lightlag why``: planted causes, the choice of the flow, and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+import lightlag as ll
+from conftest import Lightlag
+from lightlag.diagnosis.case import Case
+from manual import why_cases
+
+
+@pytest.fixture(scope="module")
+def found() -> list[why_cases.Found]:
+    return [why_cases.examine(case) for case in why_cases.CASES]
+
+
+def test_planted_causes_are_found_first_with_their_gain(found: list[why_cases.Found]) -> None:
+    assert [one.case.cause for one in found if not (one.is_first and one.is_sized)] == []
+    assert all(one.true_gain > 0.1 for one in found)
+
+
+def test_the_page_is_up_to_date(found: list[why_cases.Found]) -> None:
+    assert why_cases.page(found).text() == why_cases.PAGE.read_text("utf-8")
+
+
+def link(*between: str, **keys: Any) -> dict[str, Any]:
+    return {"between": list(between), "rate": "10 Mbit/s", "delay": "20 ms", "queue": "1 bdp"} | keys
+
+
+def scenario(*links: dict[str, Any], **flow: Any) -> dict[str, Any]:
+    return {"name": "one", "duration": "10 s", "links": list(links), "flows": [{"from": "a", "to": "c"} | flow]}
+
+
+def test_a_healthy_transfer_is_limited_by_the_rate_and_needs_one_seed() -> None:
+    diagnosis = ll.why(scenario(link("a", "c"), transfer="10 MB"))
+    assert diagnosis.cause is not None
+    assert (diagnosis.cause.cause.name, diagnosis.seeds) == ("capacity", 1)
+    assert math.isnan(diagnosis.cause.low)
+    assert diagnosis.completion_s == pytest.approx(10e6 * 8 / diagnosis.goodput_bps)
+
+
+def test_a_full_queue_is_reported_for_the_latency_of_others() -> None:
+    diagnosis = ll.why(scenario(link("a", "c", queue="500 packets"), transfer="10 MB"), seeds=1)
+    assert diagnosis.latency is not None
+    assert diagnosis.latency.queueing_s > 0.2
+    assert diagnosis.latency.shortened_s < 0.05
+    assert any(sentence.startswith("Latency: packets wait") for sentence in diagnosis.sentences())
+
+
+def test_credit_limits_quic() -> None:
+    credit = {"stream_credit": "64 kB", "auto_credit": False}
+    diagnosis = ll.why(scenario(link("a", "c", delay="100 ms"), transport="quic", quic=credit))
+    assert diagnosis.cause is not None
+    assert diagnosis.cause.cause.name == "receive window"
+    assert diagnosis.cause.gain > 2
+
+
+def test_the_path_has_the_direction_of_the_data() -> None:
+    links = (link("a", "b"), link("c", "b"), link("b", "d"))
+    row = {"name": "a->c", "from": "a", "to": "c", "bottleneck": "b->c"}
+    case = Case.of(scenario(*links), row)
+    assert [(one.values["between"], one.data) for one in case.path()] == [
+        (["a", "b"], "forward"),
+        (["c", "b"], "backward"),
+    ]
+    bottleneck = case.bottleneck()
+    assert bottleneck is not None
+    assert (bottleneck.data, bottleneck.acks) == ("backward", "forward")
+    requests = scenario(*links, traffic={"kind": "requests"})
+    assert [one.data for one in Case.of(requests, row).path()] == ["backward", "forward"]
+
+
+def test_an_option_is_replaced_wherever_it_is_set() -> None:
+    plain = scenario(link("a", "c"), tcp={"sack": False}, client={"sack": False, "mss": "500 B"})
+    plain["defaults"] = {"tcp": {"sack": False}}
+    case = Case.of(plain, {"name": "a->c", "from": "a", "to": "c"})
+    assert case.option("sack") is False
+    case.set_option("sack", True)
+    assert plain["flows"][0]["tcp"] == {"sack": True}
+    assert plain["flows"][0]["client"] == {"mss": "500 B"}
+    assert plain["defaults"]["tcp"] == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"flow": "x"}, r"there is no flow 'x'; the flows are a->c"),
+        ({"seeds": 0}, r"seeds: 0 is not a positive number"),
+        ({"sets": {"links.0.loss": 1.0}}, r"flow 'a->c' transfers nothing"),
+        ({"sets": {"links.0.delay": "5 parsec"}}, r"links\[0\]\.delay"),
+    ],
+)
+def test_bad_input_has_one_error(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises((ll.InputError, ll.ScenarioError), match=message):
+        ll.why(scenario(link("a", "c")), **arguments)
+
+
+def test_a_scenario_without_connections_has_an_error() -> None:
+    beacon = scenario(link("a", "c"), transport="udp", traffic={"kind": "constant", "rate": "1 Mbit/s"})
+    with pytest.raises(ll.InputError, match="no TCP or QUIC flow"):
+        ll.why(beacon)
+
+
+def test_a_scenario_that_is_invalid_without_a_cause_is_not_examined() -> None:
+    diagnosis = ll.why("starlink-2026", seeds=1, duration="5 s")
+    assert list(diagnosis.skipped) == ["handovers"]
+    assert any(one.startswith("Not examined: handovers: links[1].ramp") for one in diagnosis.sentences())
+
+
+def test_the_command_prints_the_cause_and_a_run_without_it(lightlag: Lightlag, tmp_path: Any) -> None:
+    file = tmp_path / "slow.json"
+    file.write_text(json.dumps(scenario(link("a", "c", delay="100 ms"), tcp={"receive_buffer": "32 kB"})))
+    shown = lightlag("why", str(file), "-n", "2").stdout
+    assert "Cause: receive window: the receive window is smaller than the path needs." in shown
+    repeat = next(line for line in shown.splitlines() if line.startswith("Repeat: "))
+    assert "-s 'flows.0.tcp.receive_buffer=\"1 GB\"'" in repeat
+    plain = json.loads(lightlag("why", str(file), "-n", "2", "--json").stdout)
+    first = plain["effects"][0]
+    assert (plain["cause"], first["cause"], first["is_set"]) == ("receive window", "receive window", True)
+    sets = {key: value for key, value in first["change"].items() if value is not None}
+    again = ll.run(file, sets=sets).flows["goodput_bps"][0]
+    assert again / plain["goodput_bps"] == pytest.approx(1 + first["gain"])
