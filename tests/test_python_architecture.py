@@ -56,6 +56,7 @@ LAYERS: dict[str, set[str]] = {
     "difference": BASE
     | {"captures", "comparison", "outcomes", "records", "results", "study"}
     | {"scenario", "scenario.presets", "scenario.reading"},
+    "diagnosis": BASE | {"analyse", "machine", "running", "scenario"},
     "loading": BASE | {"comparison", "results", "study"},
     "imports": BASE | {"captures", "files", "outcomes", "scenario", "scenario.reading"},
     "exports": BASE | {"constellation", "files", "running", "scenario", "scenario.reading"},
@@ -67,8 +68,21 @@ LAYERS: dict[str, set[str]] = {
     | {"comparison", "files", "machine", "outcomes", "presets", "records", "results", "running", "study"}
     | {"scenario", "scenario.reading"},
     "commands": BASE
-    | {"analyse", "captures", "comparison", "constellation", "difference", "drawing", "emulation", "exports", "files"}
-    | {"imports", "machine", "outcomes", "custom", "plot", "qlog", "records", "results", "running", "scenario"}
+    | {"analyse", "captures", "comparison", "constellation", "diagnosis", "difference", "drawing", "emulation"}
+    | {
+        "exports",
+        "files",
+        "imports",
+        "machine",
+        "outcomes",
+        "custom",
+        "plot",
+        "qlog",
+        "records",
+        "results",
+        "running",
+        "scenario",
+    }
     | {"satellite", "validation"}
     | {"scenario.presets", "scenario.reading", "studio", "study", "words"},
     "cli": BASE

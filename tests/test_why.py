@@ -117,7 +117,7 @@ def test_the_command_prints_the_cause_and_a_run_without_it(lightlag: Lightlag, t
     file.write_text(json.dumps(scenario(link("a", "c", delay="100 ms"), tcp={"receive_buffer": "32 kB"})))
     shown = lightlag("why", str(file), "-n", "2").stdout
     assert "Cause: receive window: the receive window is smaller than the path needs." in shown
-    repeat = next(line for line in shown.splitlines() if line.startswith("Repeat: "))
+    repeat = next(line for line in shown.splitlines() if line.startswith("Run without it: "))
     assert "-s 'flows.0.tcp.receive_buffer=\"1 GB\"'" in repeat
     plain = json.loads(lightlag("why", str(file), "-n", "2", "--json").stdout)
     first = plain["effects"][0]

@@ -64,7 +64,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "seeds": "number of seeds; 1 if nothing is random",
         "cause": "name of the cause; null if none has an effect of 10 %",
         "effects": "causes, the most important first: `cause`, `gain` (speed without it relative to the speed with it, "
-        "minus 1) with `gain_low` and `gain_high`, `is_large`, `is_set`, `statement`, `remedy` and `change`, the keys "
+        "minus 1) with `gain_low` and `gain_high`, `is_large`, `is_set`, `statement`, `fix` and `change`, the keys "
         "that remove it",
         "latency": "queueing delay at the bottleneck, if it is large: `queueing_s`, `min_rtt_s`, and with FQ-CoDel "
         "`shortened_s` and `gain`",

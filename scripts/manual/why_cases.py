@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in a case: the diagnosis, and the true gain without the cause."""
+    """The diagnosis of a case, and the true gain without the cause."""
 
     case: Case
     diagnosis: Diagnosis
@@ -218,7 +218,7 @@ def examine(case: Case) -> Found:
 def _speed(scenario: Mapping[str, Any], name: str, seed: int) -> float:
     row = next(row for row in lightlag.run(scenario, seed=seed).flows.to_dicts() if row["name"] == name)
     response = row.get("responses_mean_s")
-    return 1 / response if response else row["goodput_bps"]
+    return float(1 / response if response else row["goodput_bps"])
 
 
 def page(found: list[Found]) -> pages.Page:
@@ -236,18 +236,18 @@ def page(found: list[Found]) -> pages.Page:
                 f"{1 + one.gain:.3g} ×" if one.is_sized else f"**{1 + one.gain:.3g} ×**",
             ]
         )
-    first = sum(one.is_first for one in found)
+    named_first = sum(one.is_first for one in found)
     sized = sum(one.is_sized for one in found)
     body = [
         "Each scenario has one planted cause. Without changes it is a transfer of 30 s over 20 Mbit/s and a round trip "
         "of 100 ms, with a queue of one bandwidth-delay product. The true gain is the speed of the scenario before the "
-        "cause was planted, relative to its speed with it; where something is random, both are means over "
+        "cause was planted, relative to its speed with it. In scenarios with random events, both gains are means over "
         f"{SEEDS} seeds. The weights that order the causes were chosen with these scenarios.",
         "",
         markdown_table(["planted", "cause", "found first", "true gain", "measured gain"], rows),
     ]
     result = (
-        f"The planted cause is found first in {first} of {len(found)} scenarios, and its gain is within "
+        f"The planted cause is found first in {named_first} of {len(found)} scenarios, and its gain is within "
         f"{100 * TOLERANCE:.0f} % in {sized}."
     )
     return pages.Page("Causes of slow transfers", result, "make why-cases", "\n".join(body))

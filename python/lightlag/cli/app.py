@@ -469,7 +469,7 @@ COMMANDS: dict[str, Entry | Group] = {
     "plot": Entry("lightlag.commands.plot:plot", "Plot one or several results."),
     "report": Entry("lightlag.commands.report:report", "Write the report of results as a web page."),
     "diff": Entry("lightlag.commands.diff:diff", "Show what differs between two results or scenarios."),
-    "why": Entry("lightlag.commands.why:why", "Show why a transfer is slow, and the remedy."),
+    "why": Entry("lightlag.commands.why:why", "Show why a transfer is slow, and the fix."),
     "reproduce": Entry("lightlag.commands.papers:reproduce", "Reproduce the figures of a paper."),
     "validate": Entry(
         "lightlag.commands.papers:validate", "Compare lightlag with closed forms, papers and the kernel."

@@ -1,4 +1,4 @@
-"""``lightlag why``: the cause of a slow transfer, its effect, and the remedy."""
+"""``lightlag why``: the cause of a slow transfer, its effect, and the fix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def why(
     flow: Annotated[str | None, typer.Option("--flow", "-f", help="Name of a flow. Default: the slowest one.")] = None,
     seeds: Annotated[
         int,
-        typer.Option("--seeds", "-n", min=1, max=1000, help="Number of seeds, if something in the scenario is random."),
+        typer.Option("--seeds", "-n", min=1, max=1000, help="Number of seeds of a scenario with random events."),
     ] = 10,
     duration: Annotated[str | None, typer.Option("--duration", help="Duration instead of the scenario's.")] = None,
     sets: Annotated[
@@ -29,7 +29,7 @@ def why(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    r"""Show why a transfer is slow: the cause, the effect of a run without it, and the remedy.
+    r"""Show why a transfer is slow: the cause, the effect of a run without it, and the fix.
 
     \b
     lightlag why geo                     the slowest flow
@@ -55,4 +55,4 @@ def why(
         say(sentence)
     if (cause := found.cause) is not None:
         changed = " ".join(f"-s '{one}'" for one in cause.arguments())
-        say(f"Repeat: lightlag run {file} {changed}")
+        say(f"Run without it: lightlag run {file} {changed}")

@@ -27,9 +27,7 @@ class PathLink:
     def side(self, key: str, direction: str) -> Any:
         """Returns the value of a key in a direction; None if it is absent."""
         value = self.values.get(key)
-        if _is_split(value):
-            return value.get(direction)
-        return value
+        return value.get(direction) if isinstance(value, dict) and _is_split(value) else value
 
     def set_side(self, key: str, direction: str, value: Any) -> None:
         """Sets the value of a key in one direction."""
@@ -63,7 +61,7 @@ class Case:
         """``"tcp"`` or ``"quic"``."""
         own = (self.flow or {}).get("transport")
         template = self.scenario.get("topology", {}).get("flow", {}).get("transport")
-        return own or template or self.scenario.get("defaults", {}).get("transport", "tcp")
+        return str(own or template or self.scenario.get("defaults", {}).get("transport", "tcp"))
 
     def tables(self) -> Iterator[dict[str, Any]]:
         """Returns the tables with options of the flow's transport, the weakest first."""
@@ -84,7 +82,7 @@ class Case:
         return any(removed)
 
     def set_option(self, key: str, value: Any) -> None:
-        """Sets an option of both ends of the flow."""
+        """Sets an option of both endpoints of the flow."""
         self.drop_option(key)
         owner = self.flow
         if owner is None:
@@ -96,7 +94,7 @@ class Case:
         return (self.flow or {}).get("traffic", {}).get("kind") in ("requests", "web", "page")
 
     def path(self) -> list[PathLink]:
-        """Returns the links on the way of the data; for a topology, all tables that describe its links."""
+        """Returns the links of the forward path of the data; for a topology, all tables that describe its links."""
         topology = self.scenario.get("topology")
         if self.flow is None and isinstance(topology, dict):
             tables = [topology, *(value for value in topology.values() if _is_link(value))]
@@ -139,8 +137,8 @@ def _name(flow: dict[str, Any]) -> str:
     return flow.get("name") or f"{flow.get('from')}->{flow.get('to')}"
 
 
-def _is_split(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and value.keys() <= {"forward", "backward"}
+def _is_split(value: dict[str, Any]) -> bool:
+    return bool(value) and value.keys() <= {"forward", "backward"}
 
 
 def _is_link(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The causes that are examined: for each, the change of the scenario that removes it, and the remedy on a real path."""
+"""The causes that are examined: for each, the change of the scenario that removes it, and the fix on a real path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST_WINDOW = 1000
 
 
 class Kind(Enum):
-    """What has the cause."""
+    """Part of the scenario that has the cause."""
 
     SETTING = auto()
     """An option of an endpoint, or the application."""
@@ -42,10 +42,10 @@ class Cause:
         Name in tables.
     statement
         The cause in a sentence, without a full stop.
-    remedy
-        The remedy in a sentence, without a full stop.
+    fix
+        The fix in a sentence, without a full stop.
     kind
-        What has the cause.
+        Part of the scenario that has the cause.
     remove
         Changes the scenario so that the cause is absent; returns False if the scenario cannot have it.
     keys
@@ -54,7 +54,7 @@ class Cause:
 
     name: str
     statement: str
-    remedy: str
+    fix: str
     kind: Kind
     remove: Callable[[Case], bool]
     keys: tuple[str, ...] = ()

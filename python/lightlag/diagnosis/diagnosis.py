@@ -88,7 +88,7 @@ class Effect:
             "is_large": self.is_large,
             "is_set": self.is_set,
             "statement": self.cause.statement,
-            "remedy": self.cause.remedy,
+            "fix": self.cause.fix,
             "change": dict(self.change),
         }
 
@@ -132,7 +132,7 @@ class Diagnosis:
         Number of seeds; 1 if nothing in the scenario is random.
     effects
         All causes that the scenario can have, the most important first. Large ones precede others; among them, the rate
-        and other flows come last. The gain of a setting of the scenario counts twice, and that of slow start half.
+        and other flows come last. The gain of a setting of the scenario counts twice, and the gain of slow start half.
     latency
         The queueing delay, if it is at least half of the minimum round-trip time.
     skipped
@@ -153,7 +153,7 @@ class Diagnosis:
         return next((effect for effect in self.effects if effect.is_large), None)
 
     def sentences(self) -> list[str]:
-        """Returns the conclusion: the speed, the cause, its effect and the remedy."""
+        """Returns the conclusion: the speed, the cause, its effect and the fix."""
         took = "" if self.completion_s is None else f", {self.completion_s:.4g} s"
         found = [f"{self.flow}: {rate(self.goodput_bps)}{took}"]
         if (first := self.cause) is None:
@@ -162,12 +162,12 @@ class Diagnosis:
             found.append(f"Cause: {first.cause.name}: {first.cause.statement}.")
             interval = "" if math.isnan(first.low) else f" (95 %: {_ends(first)})"
             found.append(f"Without it: {1 + first.gain:.3g} times as fast{interval}.")
-            found.append(f"Remedy: {first.cause.remedy}.")
+            found.append(f"Fix: {first.cause.fix}.")
         if (late := self.latency) is not None:
             waits, path, short = map(milliseconds, (late.queueing_s, late.min_rtt_s, late.shortened_s))
             found.append(
-                f"Latency: packets wait {waits} in queues, on a path of {path}; with FQ-CoDel at the bottleneck {short}, "
-                f"and the speed changes by {100 * late.gain:+.0f} %."
+                f"Latency: packets wait {waits} in queues, on a path of {path}; with FQ-CoDel at the bottleneck "
+                f"{short}, and the speed changes by {100 * late.gain:+.0f} %."
             )
         found += [f"Not examined: {name}: {reason}" for name, reason in self.skipped.items()]
         return found
@@ -239,17 +239,18 @@ def why(
     if not _speed(base[0]):
         raise InputError(f"flow {name!r} transfers nothing: there is no speed to compare")
     variants = [(cause, changed) for cause in CAUSES if (changed := _changed(plain, base[0], cause.remove))]
-    effects, skipped = [], {}
+    effects: list[Effect] = []
+    skipped: dict[str, str] = {}
     with ThreadPoolExecutor(processors()) as pool:
         results = pool.map(lambda one: _tried(one[1], name, numbers), variants)
-        for done, ((cause, changed), rows) in enumerate(zip(variants, results, strict=True), 1):
+        for done, ((cause, changed), tried) in enumerate(zip(variants, results, strict=True), 1):
             if progress is not None:
                 progress(done, len(variants))
-            if isinstance(rows, str):
-                skipped[cause.name] = rows
+            if isinstance(tried, str):
+                skipped[cause.name] = tried
                 continue
             is_set = cause.is_set(Case.of(plain, base[0]))
-            effects.append(Effect(cause, *_gain(base, rows), _keys(plain, changed), is_set))
+            effects.append(Effect(cause, *_gain(base, tried), _keys(plain, changed), is_set))
     return Diagnosis(
         name,
         _mean(row["goodput_bps"] for row in base),
@@ -284,7 +285,7 @@ def _chosen(rows: Sequence[dict[str, Any]], name: str | None) -> str:
     if not names:
         raise InputError("the scenario has no TCP or QUIC flow, whose speed could have a cause")
     if name is None:
-        return min(rows, key=lambda row: _speed(row) or math.inf)["name"]
+        return str(min(rows, key=lambda row: _speed(row) or math.inf)["name"])
     if name not in names:
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
         raise InputError(f"there is no flow {name!r}; the flows are {shown}")
@@ -328,7 +329,7 @@ def _tried(plain: dict[str, Any], name: str, seeds: Sequence[int]) -> list[dict[
 def _speed(row: Mapping[str, Any]) -> float:
     """Returns the goodput, or for requests the inverse of the mean response time."""
     response = row.get("responses_mean_s")
-    return 1 / response if response else row["goodput_bps"] or 0.0
+    return float(1 / response if response else row["goodput_bps"] or 0.0)
 
 
 def _latency(plain: dict[str, Any], name: str, base: Sequence[dict[str, Any]], seeds: Sequence[int]) -> Latency | None:
@@ -346,4 +347,4 @@ def _queueing(row: Mapping[str, Any]) -> float:
 
 def _mean(values: Any) -> float:
     found = list(values)
-    return sum(found) / len(found)
+    return float(sum(found) / len(found))

@@ -16,13 +16,13 @@ const HEADERS: u64 = 28;
 /// A datagram in transit.
 #[derive(Clone, Debug)]
 pub struct Datagram {
-    /// UDP payload of quinn; the number of the packet for lightlag-quic.
+    /// UDP payload of quinn; for lightlag-quic the index of the packet.
     pub bytes: Vec<u8>,
     /// Number of bytes on the path.
     pub size: u64,
     /// ECN field.
     pub ecn: Codepoint,
-    /// Packets and frames; empty if nobody logs them.
+    /// Packets and frames; empty without a log.
     pub contents: Contents,
 }
 
