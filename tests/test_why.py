@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -125,3 +126,23 @@ def test_the_command_prints_the_cause_and_a_run_without_it(lightlag: Lightlag, t
     sets = {key: value for key, value in first["change"].items() if value is not None}
     again = ll.run(file, sets=sets).flows["goodput_bps"][0]
     assert again / plain["goodput_bps"] == pytest.approx(1 + first["gain"])
+
+
+def test_the_results_of_a_run_are_diagnosed_and_other_directories_have_an_error(tmp_path: Any) -> None:
+    result = ll.run(scenario(link("a", "c", delay="100 ms"), tcp={"receive_buffer": "32 kB"}))
+    result.save(tmp_path / "results")
+    diagnosis = ll.why(tmp_path / "results", seeds=1)
+    assert diagnosis.cause is not None
+    assert diagnosis.cause.cause.name == "receive window"
+    with pytest.raises(ll.InputError, match=r"run\.json"):
+        ll.why(tmp_path)
+    with pytest.raises(ll.InputError, match=r"loss-sender\.pcap: is a capture; repeat it with lightlag replay"):
+        ll.why(Path(__file__).parent / "data/captures/loss-sender.pcap")
+
+
+def test_losses_of_given_packets_are_removed() -> None:
+    lost = {"packets": list(range(20, 400, 20)), "direction": "forward"}
+    diagnosis = ll.why(scenario(link("a", "c", loss=lost), transfer="2 MB"))
+    assert diagnosis.cause is not None
+    assert diagnosis.cause.cause.name == "losses of data"
+    assert diagnosis.cause.change == {"links.0.loss.forward": 0.0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ from lightlag.text.terminal import print_json, say
 
 def why(
     file: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A scenario in TOML or JSON, or the name of a preset.")
+        str, typer.Argument(metavar="SCENARIO", help="A scenario in TOML or JSON, a preset, or the results of a run.")
     ],
     flow: Annotated[str | None, typer.Option("--flow", "-f", help="Name of a flow. Default: the slowest one.")] = None,
     seeds: Annotated[
@@ -34,6 +35,7 @@ def why(
     \b
     lightlag why geo                     the slowest flow
     lightlag why mine.toml -f upload     a flow by its name
+    lightlag why results/geo             the scenario of a run
 
     The scenario runs again without each possible cause: buffers, the application, slow start, missing SACK, delayed
     ACKs, losses of data and of ACKs, outages, policers, reordering, queues, proxies, other flows. The effect is the
@@ -53,6 +55,6 @@ def why(
     print_rows(found.rows(), f"{first}{of}")
     for sentence in others:
         say(sentence)
-    if (cause := found.cause) is not None:
+    if (cause := found.cause) is not None and not Path(file).is_dir():
         changed = " ".join(f"-s '{one}'" for one in cause.arguments())
         say(f"Run without it: lightlag run {file} {changed}")

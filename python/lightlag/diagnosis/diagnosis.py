@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag.analyse import mean_interval
+from lightlag.captures.connections import is_capture
 from lightlag.diagnosis.case import Case
 from lightlag.diagnosis.causes import CAUSES, Cause, Kind, shorten_queue
 from lightlag.errors import InputError, ScenarioError
 from lightlag.machine.processors import processors
+from lightlag.results.result import load
 from lightlag.running.single import run
 from lightlag.scenario import toml_value
 from lightlag.scenario.changed import changes
@@ -208,7 +212,8 @@ def why(
     Parameters
     ----------
     scenario
-        A :class:`Network`, a :class:`Scenario`, a mapping, the path of a TOML or JSON file, or a preset.
+        A :class:`Network`, a :class:`Scenario`, a mapping, the path of a TOML or JSON file, a preset, or the directory
+        of the results of a run.
     flow
         Name of a TCP or QUIC flow; by default the slowest one.
     seeds
@@ -225,7 +230,7 @@ def why(
     """
     if seeds < 1:
         raise InputError(f"seeds: {seeds} is not a positive number")
-    first = run(scenario, duration=duration, sets=sets)
+    first = run(_subject(scenario), duration=duration, sets=sets)
     plain = json.loads(json.dumps(first.scenario)) | {"record": LIGHT_RECORD}
     rows = [row for row in first.flows.to_dicts() if Case.of(plain, row).transport in ("tcp", "quic")]
     name = _chosen(rows, flow)
@@ -264,6 +269,18 @@ def why(
 
 def _ends(effect: Effect) -> str:
     return "–" if math.isnan(effect.low) else f"{1 + effect.low:.3g} to {1 + effect.high:.3g}"
+
+
+def _subject(scenario: ScenarioLike) -> ScenarioLike:
+    """Returns the scenario; for a directory the one of its results."""
+    if not isinstance(scenario, (str, os.PathLike)):
+        return scenario
+    path = Path(scenario)
+    if path.is_dir():
+        return load(path).scenario
+    if path.is_file() and is_capture(path):
+        raise InputError(f"{path}: is a capture; repeat it with lightlag replay, and name the results")
+    return scenario
 
 
 def _importance(effect: Effect) -> tuple[bool, bool, float]:
