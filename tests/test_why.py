@@ -146,3 +146,11 @@ def test_losses_of_given_packets_are_removed() -> None:
     assert diagnosis.cause is not None
     assert diagnosis.cause.cause.name == "losses of data"
     assert diagnosis.cause.change == {"links.0.loss.forward": 0.0}
+
+
+def test_a_faster_return_link_is_no_cause() -> None:
+    rate = {"forward": "2 Mbit/s", "backward": "1 Gbit/s"}
+    diagnosis = ll.why(scenario(link("a", "c", rate=rate)), duration="5 s")
+    assert "thin return link" not in [effect.cause.name for effect in diagnosis.effects]
+    assert diagnosis.cause is not None
+    assert diagnosis.cause.change == {"links.0.rate.forward": "4000000 bit/s"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -14,6 +13,8 @@ __all__ = ["CAUSES", "Cause", "Kind", "shorten_queue"]
 
 UNLIMITED = "1 GB"
 """A buffer that limits nothing."""
+
+PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 LARGEST_WINDOW = 1000
 """Maximum initial window in segments."""
@@ -183,7 +184,7 @@ def _thin_return(case: Case) -> bool:
     changed = False
     for link in case.path():
         data, acks = link.side("rate", link.data), link.side("rate", link.acks)
-        if data is not None and acks is not None and data != acks:
+        if isinstance(data, str) and isinstance(acks, str) and _bps(acks) < _bps(data):
             link.values["rate"] = data
             changed = True
     return changed
@@ -246,15 +247,14 @@ def _capacity(case: Case) -> bool:
     link = case.bottleneck()
     if link is None or not isinstance(rate := link.side("rate", link.data), str):
         return False
-    link.set_side("rate", link.data, _doubled(rate))
+    link.set_side("rate", link.data, f"{2 * _bps(rate):.0f} bit/s")
     return True
 
 
-def _doubled(rate: str) -> str:
-    found = re.fullmatch(r"\s*([0-9.eE+-]+)\s*(\D.*)", rate)
-    if found is None:
-        raise ValueError(f"{rate}: not a rate")
-    return f"{2 * float(found[1]):g} {found[2]}"
+def _bps(rate: str) -> float:
+    """Returns a rate as scenarios print it, such as ``20 Mbit/s``, in bit/s."""
+    value, unit = rate.split()
+    return float(value) * PREFIXES[unit.removesuffix("bit/s")]
 
 
 def _is_tcp(remove: Callable[[Case], bool]) -> Callable[[Case], Any]:
