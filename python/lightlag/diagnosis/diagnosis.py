@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -246,16 +247,23 @@ def why(
     variants = [(cause, changed) for cause in CAUSES if (changed := _changed(plain, base[0], cause.remove))]
     effects: list[Effect] = []
     skipped: dict[str, str] = {}
+    stops = threading.Event()
     with ThreadPoolExecutor(processors()) as pool:
-        results = pool.map(lambda one: _tried(one[1], name, numbers), variants)
-        for done, ((cause, changed), tried) in enumerate(zip(variants, results, strict=True), 1):
-            if progress is not None:
-                progress(done, len(variants))
-            if isinstance(tried, str):
-                skipped[cause.name] = tried
-                continue
-            is_set = cause.is_set(Case.of(plain, base[0]))
-            effects.append(Effect(cause, *_gain(base, tried), _keys(plain, changed), is_set))
+        try:
+            results = pool.map(lambda one: _tried(one[1], name, numbers, stops), variants)
+            for done, ((cause, changed), tried) in enumerate(zip(variants, results, strict=True), 1):
+                if progress is not None:
+                    progress(done, len(variants))
+                if isinstance(tried, str):
+                    skipped[cause.name] = tried
+                    continue
+                is_set = cause.is_set(Case.of(plain, base[0]))
+                effects.append(Effect(cause, *_gain(base, tried), _keys(plain, changed), is_set))
+        except BaseException:
+            # The runs end at their next progress call.
+            stops.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return Diagnosis(
         name,
         _mean(row["goodput_bps"] for row in base),
@@ -323,11 +331,14 @@ def _keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def _rows(plain: dict[str, Any], name: str, seeds: Sequence[int]) -> list[dict[str, Any]]:
-    """Runs a scenario with several seeds, and returns the flow's row of each run."""
+def _rows(
+    plain: dict[str, Any], name: str, seeds: Sequence[int], stops: threading.Event | None = None
+) -> list[dict[str, Any]]:
+    """Runs a scenario with several seeds until `stops` is set, and returns the flow's row of each run."""
     found = []
     for seed in seeds:
-        rows = run(plain, seed=seed).flows.to_dicts()
+        goes_on = None if stops is None else lambda *_: not stops.is_set()
+        rows = run(plain, seed=seed, progress=goes_on).flows.to_dicts()
         row = next((row for row in rows if row["name"] == name), None)
         if row is None:
             raise InputError(f"with seed {seed} there is no flow {name!r}: flows are drawn at random; examine one seed")
@@ -335,10 +346,12 @@ def _rows(plain: dict[str, Any], name: str, seeds: Sequence[int]) -> list[dict[s
     return found
 
 
-def _tried(plain: dict[str, Any], name: str, seeds: Sequence[int]) -> list[dict[str, Any]] | str:
+def _tried(
+    plain: dict[str, Any], name: str, seeds: Sequence[int], stops: threading.Event
+) -> list[dict[str, Any]] | str:
     """Returns the rows, or the error of a scenario that is invalid without a cause."""
     try:
-        return _rows(plain, name, seeds)
+        return _rows(plain, name, seeds, stops)
     except ScenarioError as error:
         return str(error).splitlines()[0]
 
