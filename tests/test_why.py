@@ -120,6 +120,8 @@ def test_the_command_prints_the_cause_and_a_run_without_it(lightlag: Lightlag, t
     assert "Cause: receive window: the receive window is smaller than the path needs." in shown
     repeat = next(line for line in shown.splitlines() if line.startswith("Run without it: "))
     assert "-s 'flows.0.tcp.receive_buffer=\"1 GB\"'" in repeat
+    longer = lightlag("why", str(file), "-n", "1", "--duration", "12 s", "-s", "links.0.delay=90 ms").stdout
+    assert f"lightlag run {file} -s 'links.0.delay=90 ms' -s 'duration=12 s' -s 'flows.0.tcp" in longer
     plain = json.loads(lightlag("why", str(file), "-n", "2", "--json").stdout)
     first = plain["effects"][0]
     assert (plain["cause"], first["cause"], first["is_set"]) == ("receive window", "receive window", True)
@@ -154,3 +156,12 @@ def test_a_faster_return_link_is_no_cause() -> None:
     assert "thin return link" not in [effect.cause.name for effect in diagnosis.effects]
     assert diagnosis.cause is not None
     assert diagnosis.cause.change == {"links.0.rate.forward": "4000000 bit/s"}
+
+
+def test_a_flow_without_a_cause_is_described_in_two_lines(lightlag: Lightlag, tmp_path: Any) -> None:
+    file = tmp_path / "fast.json"
+    traffic = {"kind": "requests", "request": "500 B", "response": "1 kB", "think": "10 ms"}
+    file.write_text(json.dumps(scenario(link("a", "c"), traffic=traffic)))
+    first, second = lightlag("why", str(file)).stdout.splitlines()
+    assert first.startswith("a->c: ")
+    assert second == "No cause has an effect of 10 % or more."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -52,9 +53,13 @@ def why(
         return
     first, *others = found.sentences()
     of = f", mean of {found.seeds} seeds" if found.seeds > 1 else ""
-    print_rows(found.rows(), f"{first}{of}")
+    if rows := found.rows():
+        print_rows(rows, f"{first}{of}")
+    else:
+        say(f"{first}{of}")
     for sentence in others:
         say(sentence)
     if (cause := found.cause) is not None and not Path(file).is_dir():
-        changed = " ".join(f"-s '{one}'" for one in cause.arguments())
-        say(f"Run without it: lightlag run {file} {changed}")
+        own = [*(sets or []), *([] if duration is None else [f"duration={duration}"])]
+        changed = " ".join(f"-s {shlex.quote(one)}" for one in [*own, *cause.arguments()])
+        say(f"Run without it: lightlag run {shlex.quote(file)} {changed}")
