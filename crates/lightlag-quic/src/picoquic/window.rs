@@ -337,7 +337,8 @@ impl PacketWindow for PicoquicWindow {
                     let datagram = self.datagram as f64;
                     cubic.start_at(before.epoch);
                     cubic.w_reno = cubic.curve(now) * datagram;
-                    (self.window, self.ssthresh) = (cubic.w_reno as u64, (cubic.w_max * SPURIOUS_BETA * datagram) as u64);
+                    (self.window, self.ssthresh) =
+                        (cubic.w_reno as u64, (cubic.w_max * SPURIOUS_BETA * datagram) as u64);
                 }
             }
         }
