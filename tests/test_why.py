@@ -92,7 +92,7 @@ def test_an_option_is_replaced_wherever_it_is_set() -> None:
     [
         ({"flow": "x"}, r"there is no flow 'x'; the flows are a->c"),
         ({"seeds": 0}, r"seeds: 0 is not a positive number"),
-        ({"sets": {"links.0.loss": 1.0}}, r"flow 'a->c' transfers nothing"),
+        ({"sets": {"links.0.loss": 1.0}}, r"flow 'a->c' transfers nothing with seed 1"),
         ({"sets": {"links.0.delay": "5 parsec"}}, r"links\[0\]\.delay"),
     ],
 )
@@ -165,3 +165,21 @@ def test_a_flow_without_a_cause_is_described_in_two_lines(lightlag: Lightlag, tm
     first, second = lightlag("why", str(file)).stdout.splitlines()
     assert first.startswith("a->c: ")
     assert second == "No cause has an effect of 10 % or more."
+
+
+def test_flows_between_the_same_nodes_are_told_apart() -> None:
+    plain = scenario(link("a", "c"))
+    plain["flows"] = [dict(plain["flows"][0]) for _ in range(3)]
+    names = ll.run(plain).flows["name"].to_list()
+    assert names == ["a->c", "a->c #2", "a->c #3"]
+    for index, name in enumerate(names):
+        assert Case.of(plain, {"name": name}).flow is plain["flows"][index]
+    diagnosis = ll.why(plain, "a->c #3", seeds=1)
+    assert diagnosis.skipped == {}
+    assert "other flows" in [effect.cause.name for effect in diagnosis.effects if effect.gain > 1]
+
+
+def test_a_flow_that_transfers_nothing_with_some_seeds_has_an_error() -> None:
+    rarely = {"between": ["a", "c"], "rate": "10 Mbit/s", "delay": "20 ms", "loss": 0.9}
+    with pytest.raises(ll.InputError, match=r"flow 'a->c' transfers nothing with seed \d+: there is no speed"):
+        ll.why(scenario(rarely), duration="2 s", seeds=20)

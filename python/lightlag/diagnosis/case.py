@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +53,8 @@ class Case:
     @classmethod
     def of(cls, scenario: dict[str, Any], row: dict[str, Any]) -> Case:
         """Finds a flow by its row in the results."""
-        named = (one for one in scenario.get("flows", []) if _name(one) == row["name"])
+        flows = scenario.get("flows", [])
+        named = (flow for flow, name in zip(flows, _names(flows), strict=True) if name == row["name"])
         return cls(scenario, next(named, None), row)
 
     @property
@@ -133,8 +134,15 @@ class Case:
         return next((link for link in path if sorted(link.values["between"]) == sorted(names)), None)
 
 
-def _name(flow: dict[str, Any]) -> str:
-    return flow.get("name") or f"{flow.get('from')}->{flow.get('to')}"
+def _names(flows: list[dict[str, Any]]) -> list[str]:
+    """Returns the names of flows in the results: a later flow without a name between the same nodes is numbered."""
+    names: list[str] = []
+    counts: Counter[str] = Counter()
+    for flow in flows:
+        pair = f"{flow.get('from')}->{flow.get('to')}"
+        counts[pair] += not flow.get("name")
+        names.append(flow.get("name") or (pair if counts[pair] == 1 else f"{pair} #{counts[pair]}"))
+    return names
 
 
 def _is_split(value: dict[str, Any]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
 
 from lightlag.diagnosis.case import Case
 
@@ -15,6 +14,7 @@ UNLIMITED = "1 GB"
 """A buffer that limits nothing."""
 
 PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+"""Factors of the prefixes of bit/s that scenarios are printed with."""
 
 LARGEST_WINDOW = 1000
 """Maximum initial window in segments."""
@@ -235,7 +235,7 @@ def _competition(case: Case) -> bool:
     flows = case.scenario.get("flows", [])
     if case.flow is None or len(flows) < 2:
         return False
-    case.scenario["flows"] = [case.flow]
+    case.scenario["flows"] = [case.flow | {"name": case.row["name"]}]
     return True
 
 
@@ -255,10 +255,6 @@ def _bps(rate: str) -> float:
     """Returns a rate as scenarios print it, such as ``20 Mbit/s``, in bit/s."""
     value, unit = rate.split()
     return float(value) * PREFIXES[unit.removesuffix("bit/s")]
-
-
-def _is_tcp(remove: Callable[[Case], bool]) -> Callable[[Case], Any]:
-    return lambda case: case.transport == "tcp" and remove(case)
 
 
 CAUSES = (
@@ -297,7 +293,7 @@ CAUSES = (
         "without SACK, a sender repairs one loss per round trip",
         "enable SACK at both ends: net.ipv4.tcp_sack",
         Kind.SETTING,
-        _is_tcp(_no_sack),
+        _no_sack,
         ("sack", "recovery"),
     ),
     Cause(

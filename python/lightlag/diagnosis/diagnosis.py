@@ -46,6 +46,10 @@ QUEUEING = 0.5
 """Minimum queueing delay that is examined, as a fraction of the minimum round-trip time."""
 
 LIGHT_RECORD = {"trace": "off", "queue": "off", "drops": False}
+"""Records of the runs, of which only the flows are read."""
+
+SLOWEST = 1e-6
+"""Minimum ratio of speeds, for runs without any data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class Effect:
         Ends of the 95 % interval (Student t of the logarithms); NaN with one seed.
     change
         The keys of the scenario that remove the cause, with their values; None for a key that is removed.
+    is_set
+        Whether a setting of the scenario is the cause, not a default or the path.
     """
 
     cause: Cause
@@ -71,7 +77,6 @@ class Effect:
     high: float
     change: Mapping[str, Any]
     is_set: bool
-    """Whether a setting of the scenario is the cause, not a default or the path."""
 
     def arguments(self) -> list[str]:
         """Returns the change as values of ``--set``."""
@@ -222,7 +227,7 @@ def why(
     duration, sets
         Changes to the scenario, as in :func:`run`.
     progress
-        Called with the number of finished runs and of all runs.
+        Called with the number of examined causes and of all causes.
 
     Raises
     ------
@@ -242,8 +247,8 @@ def why(
     else:
         numbers = [start + index for index in range(seeds)]
         base += _rows(plain, name, numbers[len(base) :])
-    if not _speed(base[0]):
-        raise InputError(f"flow {name!r} transfers nothing: there is no speed to compare")
+    if (idle := next((seed for seed, row in zip(numbers, base, strict=True) if not _speed(row)), None)) is not None:
+        raise InputError(f"flow {name!r} transfers nothing with seed {idle}: there is no speed to compare")
     variants = [(cause, changed) for cause in CAUSES if (changed := _changed(plain, base[0], cause.remove))]
     effects: list[Effect] = []
     skipped: dict[str, str] = {}
@@ -280,7 +285,7 @@ def _ends(effect: Effect) -> str:
 
 
 def _subject(scenario: ScenarioLike) -> ScenarioLike:
-    """Returns the scenario; for a directory the one of its results."""
+    """Returns the scenario; for a directory the scenario of its results."""
     if not isinstance(scenario, (str, os.PathLike)):
         return scenario
     path = Path(scenario)
@@ -297,8 +302,8 @@ def _importance(effect: Effect) -> tuple[bool, bool, float]:
 
 
 def _gain(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
-    """Returns the mean gain and the ends of its interval; a run without any data counts as a millionth of the speed."""
-    ratios = [max(_speed(new) / _speed(old), 1e-6) for old, new in zip(before, after, strict=True)]
+    """Returns the mean gain and the ends of its interval."""
+    ratios = [max(_speed(new) / _speed(old), SLOWEST) for old, new in zip(before, after, strict=True)]
     found = mean_interval([math.log(ratio) for ratio in ratios])
     mean, low, high = (math.expm1(value) for value in (found.mean, found.low, found.high))
     return mean, low, high
@@ -347,7 +352,7 @@ def _rows(
 
 
 def _tried(
-    plain: dict[str, Any], name: str, seeds: Sequence[int], stops: threading.Event
+    plain: dict[str, Any], name: str, seeds: Sequence[int], stops: threading.Event | None = None
 ) -> list[dict[str, Any]] | str:
     """Returns the rows, or the error of a scenario that is invalid without a cause."""
     try:
@@ -363,10 +368,13 @@ def _speed(row: Mapping[str, Any]) -> float:
 
 
 def _latency(plain: dict[str, Any], name: str, base: Sequence[dict[str, Any]], seeds: Sequence[int]) -> Latency | None:
+    """Measures the queueing delay with FQ-CoDel, if the flow's is long and the bottleneck may have that queue."""
     queueing, minimum = _mean(map(_queueing, base)), _mean(row["min_rtt_s"] or 0.0 for row in base)
     if queueing < QUEUEING * minimum or (changed := _changed(plain, base[0], shorten_queue)) is None:
         return None
-    rows = _rows(changed, name, seeds)
+    rows = _tried(changed, name, seeds)
+    if isinstance(rows, str):
+        return None
     gain, _, _ = _gain(base, rows)
     return Latency(queueing, minimum, _mean(map(_queueing, rows)), gain)
 
