@@ -18,7 +18,7 @@ const HEADERS: u64 = 28;
 pub struct Datagram {
     /// UDP payload of quinn; for lightlag-quic the index of the packet.
     pub bytes: Vec<u8>,
-    /// Number of bytes on the path.
+    /// Bytes of UDP payload on the path.
     pub size: u64,
     /// ECN field.
     pub ecn: Codepoint,

@@ -68,11 +68,8 @@ impl Control {
     /// sent last among its packets.
     #[cold]
     pub(crate) fn packets_spurious(&mut self, now: Instant, newest: Instant, rtt: &Rtt) {
-        if let Some(packets) = &mut self.packets
-            && packets.packet_spurious(now, newest, rtt.smoothed())
-        {
-            self.undone += 1;
-        }
+        let Some(packets) = &mut self.packets else { return };
+        self.undone += u64::from(packets.packet_spurious(now, newest, rtt.smoothed()));
         self.copy_window();
     }
 

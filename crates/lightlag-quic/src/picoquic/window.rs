@@ -319,9 +319,9 @@ impl PacketWindow for PicoquicWindow {
         if self.ssthresh == u64::MAX {
             return false;
         }
-        let is_recent = self.reduced.is_some_and(|reduced| now.since(reduced) < srtt && newest < reduced);
         match &mut self.law {
             Law::NewReno(_) => {
+                let is_recent = self.reduced.is_some_and(|reduced| now.since(reduced) < srtt && newest < reduced);
                 if is_recent && self.window < 2 * self.ssthresh {
                     (self.window, self.is_slow_start) = (2 * self.ssthresh, false);
                 }
