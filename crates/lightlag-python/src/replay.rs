@@ -1,9 +1,10 @@
 //! The behaviour of a sender in a capture: a JSON object, and tables of its packets and their ACKs.
 
 use crate::run::Table;
-use arrow_array::{BooleanArray, Float64Array, Int64Array, RecordBatch, UInt32Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, UInt32Array, UInt64Array};
 use lightlag_core::Instant;
-use lightlag_wire::analysis::{Analysis, CaptureReport, ConnectionReport, Limits, trace::Trace};
+use lightlag_tcp::segment::Timestamps;
+use lightlag_wire::analysis::{Analysis, CaptureReport, ConnectionReport, Limits, Observation, Side, trace::Trace};
 use lightlag_wire::capture::{CaptureError, Packet, Reader};
 use lightlag_wire::replay::Sending;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -23,13 +24,14 @@ enum Refusal {
     Unfit(String),
 }
 
-/// Returns the behaviour of a connection's sender in a capture: a JSON object, a table of its data packets and a table
-/// of their ACKs. `flow` is the index of the connection; if omitted, the connection with the most data is used.
+/// Returns the behaviour of a connection's sender in a capture: a JSON object, a table of its data packets, a table of
+/// their ACKs, and a table of all packets of the connection as captured. `flow` is the index of the connection; if
+/// omitted, the connection with the most data is used.
 #[pyfunction]
 #[pyo3(signature = (capture, flow=None))]
-pub(crate) fn sending(py: Python<'_>, capture: PathBuf, flow: Option<u64>) -> PyResult<(String, Table, Table)> {
+pub(crate) fn sending(py: Python<'_>, capture: PathBuf, flow: Option<u64>) -> PyResult<(String, Table, Table, Table)> {
     let found = py.detach(|| infer(&capture, flow));
-    let (sending, about) = found.map_err(|refusal| match refusal {
+    let (sending, about, rows) = found.map_err(|refusal| match refusal {
         Refusal::Unreadable(message) => PyOSError::new_err(message),
         Refusal::Unfit(message) => PyValueError::new_err(message),
     })?;
@@ -48,10 +50,29 @@ pub(crate) fn sending(py: Python<'_>, capture: PathBuf, flow: Option<u64>) -> Py
         ("acked", Arc::new(Int64Array::from_iter_values(sending.acks.iter().map(|(_, ack)| ack - 1))) as _),
     ]);
     let even = "the columns of a table have the same length";
-    Ok((about, Table::new(table.expect(even)), Table::new(acks.expect(even))))
+    let packets = packets_table(&rows, sending.sender, seconds);
+    Ok((about, Table::new(table.expect(even)), Table::new(acks.expect(even)), packets))
 }
 
-fn infer(capture: &Path, flow: Option<u64>) -> Result<(Sending, String), Refusal> {
+/// Returns the packets of a connection in capture order. Offsets of both directions start at 0.
+fn packets_table(rows: &[Observation], sender: Side, seconds: impl Fn(Instant) -> f64) -> Table {
+    let stamp = |pick: fn(Timestamps) -> u32| {
+        Arc::new(UInt32Array::from_iter(rows.iter().map(|row| row.timestamps.map(pick)))) as ArrayRef
+    };
+    let table = RecordBatch::try_from_iter([
+        ("time_s", Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| seconds(row.at)))) as ArrayRef),
+        ("by_sender", Arc::new(BooleanArray::from_iter(rows.iter().map(|row| Some(row.side == sender))))),
+        ("start", Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.start - 1)))),
+        ("bytes", Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.len)))),
+        ("acked", Arc::new(Int64Array::from_iter(rows.iter().map(|row| row.ack.map(|ack| ack - 1))))),
+        ("window", Arc::new(UInt64Array::from_iter(rows.iter().map(|row| row.window)))),
+        ("timestamp", stamp(|stamps| stamps.value)),
+        ("echo", stamp(|stamps| stamps.echo)),
+    ]);
+    Table::new(table.expect("the columns of a table have the same length"))
+}
+
+fn infer(capture: &Path, flow: Option<u64>) -> Result<(Sending, String, Vec<Observation>), Refusal> {
     let shown = capture.display();
     let mut analysis = Analysis::new(Limits::default());
     let cut = packets(capture, |packet| {
@@ -85,7 +106,7 @@ fn infer(capture: &Path, flow: Option<u64>) -> Result<(Sending, String), Refusal
     about["handshakes"] = json!([connection.forward.handshake, connection.backward.handshake]);
     about["others_with_data"] = json!(with_data(&report).count() - 1);
     about["cut"] = json!(cut);
-    Ok((sending, about.to_string()))
+    Ok((sending, about.to_string(), trace.rows().to_vec()))
 }
 
 /// Passes every packet of a capture to `take`. Returns the reason why the end was not reached, if it was not.

@@ -72,14 +72,14 @@ class Sending:
         try:
             # A capture is read twice.
             check_regular(capture)
-            about, sent, acks = _engine.sending(Path(capture), flow)
+            about, sent, acks, seen = _engine.sending(Path(capture), flow)
         except ValueError as error:
             raise InputError(str(error)) from None
         except OSError as error:
             place = "" if str(error).startswith(str(capture)) else f"{printable(capture)}: cannot be read: "
             raise InputError(f"{place}{error}; name a capture: pcapng or pcap") from None
         self.summary: dict[str, Any] = json.loads(about)
-        self._sent, self._acks = sent, acks
+        self._sent, self._acks, self._seen = sent, acks, seen
 
     @cached_property
     def packets(self) -> pl.DataFrame:
@@ -96,6 +96,15 @@ class Sending:
         import polars as pl
 
         return pl.DataFrame(self._acks)
+
+    @cached_property
+    def seen(self) -> pl.DataFrame:
+        """All packets of the connection as captured: ``time_s`` as in ``packets``, ``by_sender``, ``start``, ``bytes``,
+        ``acked``, ``window`` in bytes, ``timestamp`` and ``echo`` (RFC 7323 §3). Offsets start at 0.
+        """
+        import polars as pl
+
+        return pl.DataFrame(self._seen)
 
     @property
     def goodput_bps(self) -> float:

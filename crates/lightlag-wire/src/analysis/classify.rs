@@ -10,7 +10,7 @@ use super::half::{Cause, Half, Last};
 use super::ranges::Since;
 use crate::TcpPacket;
 use lightlag_core::{Duration, Instant};
-use lightlag_tcp::segment::Flags;
+use lightlag_tcp::segment::{Flags, Timestamps};
 
 /// Maximum time in nanoseconds from a report of a hole to a retransmission that counts as triggered by it.
 const ANSWER: u64 = 1_000_000;
@@ -73,6 +73,8 @@ pub struct Observation {
     pub twice: Option<(i64, i64)>,
     /// The advertised window in bytes; `None` if the capture lacks the handshake.
     pub window: Option<u64>,
+    /// The timestamps (RFC 7323 §3).
+    pub timestamps: Option<Timestamps>,
     /// Time from a packet of the other end to this segment, which replies to it: the round-trip time between the
     /// capture and this segment's sender.
     pub rtt: Option<Duration>,
@@ -179,6 +181,7 @@ pub(super) fn segment(
         ack: ack.map(|(ack, _)| ack),
         twice: ack.and_then(|(_, twice)| twice),
         window,
+        timestamps: segment.timestamps(),
         rtt: other.completed.take(),
         in_flight: own.in_flight(),
         other_in_flight: other.in_flight(),
