@@ -244,7 +244,8 @@ def test_connections_are_selected_by_number_and_by_their_ends(cases: ll.Result) 
 
 def test_inspect_prints_a_table(lightlag: Lightlag) -> None:
     done = lightlag("inspect", REAL / "loss-sender.pcap")
-    assert (done.returncode, done.stderr) == (0, "")
+    hint = f"see why a transfer is slow with: lightlag why {REAL / 'loss-sender.pcap'}\n"
+    assert (done.returncode, done.stderr) == (0, hint)
     assert "10.77.0.2:5001" in done.stdout
     assert "goodput" in done.stdout
     assert "of TCP in 1 connection" in done.stdout

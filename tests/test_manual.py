@@ -105,7 +105,7 @@ def test_every_key_of_an_object_is_on_its_page(lightlag: Lightlag, pair_file: Pa
     }
     printed(lightlag, "run", pair_file, *other, "-o", "b")
     found["lightlag diff --json"] = printed(lightlag, "diff", "a", "b")
-    found["lightlag why SCENARIO --json"] = printed(lightlag, "why", pair_file, "-n", "1")
+    found["lightlag why FILE --json"] = printed(lightlag, "why", pair_file, "-n", "1")
     found["run.json of a run"] = json.loads((tmp_path / "a" / "run.json").read_text("utf-8"))
     found["run.json of a comparison"] = json.loads((tmp_path / "c" / "run.json").read_text("utf-8"))
     for what in listing.LISTS:

@@ -12,7 +12,7 @@ import pytest
 import lightlag as ll
 from conftest import Lightlag
 from lightlag.diagnosis.case import Case
-from manual import why_cases
+from manual import why_cases, why_lab
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,20 @@ def test_planted_causes_are_found_first_with_their_gain(found: list[why_cases.Fo
     assert all(one.true_gain > 0.1 for one in found)
 
 
-def test_the_page_is_up_to_date(found: list[why_cases.Found]) -> None:
-    assert why_cases.page(found).text() == why_cases.PAGE.read_text("utf-8")
+@pytest.fixture(scope="module")
+def recorded() -> list[why_cases.Found]:
+    return [why_cases.examine_recorded(case) for case in why_lab.CASES]
+
+
+def test_planted_causes_are_found_in_captures_of_the_kernel(recorded: list[why_cases.Found]) -> None:
+    assert len(recorded) == 20
+    # Bursts of 64 ms over a round trip of 120 ms meet the ACKs of earlier ones, as if these had released them.
+    assert [one.case.planted for one in recorded if not one.is_first] == ["an application with 2.5 Mbit/s"]
+    assert all(seen.is_repeated for one in recorded if (seen := one.diagnosis.observed))
+
+
+def test_the_page_is_up_to_date(found: list[why_cases.Found], recorded: list[why_cases.Found]) -> None:
+    assert why_cases.page(found, recorded).text() == why_cases.PAGE.read_text("utf-8")
 
 
 def link(*between: str, **keys: Any) -> dict[str, Any]:
@@ -138,8 +150,52 @@ def test_the_results_of_a_run_are_diagnosed_and_other_directories_have_an_error(
     assert diagnosis.cause.cause.name == "receive window"
     with pytest.raises(ll.InputError, match=r"run\.json"):
         ll.why(tmp_path)
-    with pytest.raises(ll.InputError, match=r"loss-sender\.pcap: is a capture; repeat it with lightlag replay"):
-        ll.why(Path(__file__).parent / "data/captures/loss-sender.pcap")
+
+
+CAPTURES = Path(__file__).parent / "data/captures"
+
+
+def test_the_scenario_of_a_capture_is_written_and_repeats_the_diagnosis(lightlag: Lightlag, tmp_path: Path) -> None:
+    out = tmp_path / "real.toml"
+    capture = CAPTURES / "linux-cubic-sender.pcap"
+    shown = lightlag("why", str(capture), "-o", str(out)).stdout
+    assert "The capture, at the sender: transfer 0.3937 s; the model: " in shown
+    assert f"Run without it: lightlag run {out} -s " in shown
+    plain = json.loads(lightlag("why", str(capture), "--flow", "0", "--json").stdout)
+    assert plain["capture"]["vantage"] == "sender"
+    assert ll.run(out).flows["goodput_bps"][0] == plain["goodput_bps"]
+    assert ll.why(out, seeds=1).to_json()["effects"] == plain["effects"]
+    refused = lightlag("why", str(capture), "-o", str(out))
+    assert (refused.returncode, "--force" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{captures}/zero-sender.pcap", "--flow", "x"], "--flow 'x': is not the index of a connection"),
+        (["{captures}/zero-sender.pcap", "--flow", "7"], "there is no connection 7"),
+        (["{folder}/cut.pcap"], "cannot be repeated"),
+        (["{folder}/ping.txt"], "is of kind ping, without packets; name a capture, or a scenario"),
+        (["{folder}/one.toml", "-o", "x.toml"], "--out x.toml: writes the scenario of a capture, and"),
+    ],
+)
+def test_captures_that_cannot_be_diagnosed_have_one_error(
+    arguments: list[str], message: str, lightlag: Lightlag, tmp_path: Path
+) -> None:
+    whole = (CAPTURES / "linux-cubic-sender.pcap").read_bytes()
+    # The header of the file, and then the packets after the handshake.
+    offset = 24
+    for _ in range(3):
+        offset += 16 + int.from_bytes(whole[offset + 8 : offset + 12], "little")
+    (tmp_path / "cut.pcap").write_bytes(whole[:24] + whole[offset:])
+    lines = [f"64 bytes from 10.0.0.1: icmp_seq={number} ttl=64 time=20.1 ms" for number in range(1, 5)]
+    (tmp_path / "ping.txt").write_text("\n".join(["PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.", *lines]))
+    (tmp_path / "one.toml").write_text('[[links]]\nbetween = ["a", "b"]\n')
+    words = [one.format(captures=CAPTURES, folder=tmp_path) for one in arguments]
+    refused = lightlag("why", *words)
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 def test_losses_of_given_packets_are_removed() -> None:

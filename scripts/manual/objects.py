@@ -58,7 +58,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "result_hashes": "hashes of both, if the input is the same",
         "measures": "for each flow and measure: `a`, `b`, `difference`, `relative`, and whether one side alone has it",
     },
-    "lightlag why SCENARIO --json": {
+    "lightlag why FILE --json": {
         "flow": "name of the flow",
         "goodput_bps, completion_s": "means over the seeds; `completion_s` is null unless every transfer finishes",
         "seeds": "number of seeds; 1 if nothing is random",
@@ -69,6 +69,8 @@ OBJECTS: dict[str, dict[str, str]] = {
         "latency": "queueing delay at the bottleneck, if it is large: `queueing_s`, `min_rtt_s`, and with FQ-CoDel "
         "`shortened_s` and `gain`",
         "skipped": "causes that were not examined, with the error of the scenario without them",
+        "capture": "for a capture: `vantage`, the durations `real_s` and `model_s` of what `measure` names, "
+        "`is_repeated` (they differ by at most 15 %), and the `scenario`; otherwise null",
     },
     "lightlag list WHAT --json": {
         "congestion, queues, profiles, scenarios, papers": "entries of the requested list, the only key:  "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import zlib
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +27,7 @@ __all__ = ["Capture", "Connection", "inspect"]
 _SHOWN = 20
 _MAGIC = tuple(bytes.fromhex(start) for start in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
 """Magic numbers at the start of pcapng and pcap files."""
+_GZIP = b"\x1f\x8b"
 
 
 def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int], object] | None = None) -> Capture:
@@ -53,9 +56,16 @@ def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int],
 
 
 def is_capture(path: Path) -> bool:
-    """Returns true if a file starts like a capture."""
+    """Returns true if a file starts like a capture, also if it is compressed with gzip."""
     with path.open("rb") as file:
-        return file.read(4) in _MAGIC
+        start = file.read(4)
+    if start.startswith(_GZIP):
+        try:
+            with gzip.open(path) as packed:
+                start = packed.read(4)
+        except (OSError, EOFError, zlib.error):
+            return False
+    return start in _MAGIC
 
 
 def _read(path: str | os.PathLike[str], **options: Any) -> _engine.Capture:

@@ -166,7 +166,7 @@ def scenario_of(
         "receive_buffer": _receive_buffer(real),
     }
     if not tcp["sack"]:
-        tcp |= {"dsack": False, "recovery": "newreno", "tlp": False, "prr": False}
+        tcp |= {"dsack": False, "recovery": "newreno", "tlp": False}
     if real["initial_window"] is not None:
         tcp["initial_window"] = min(real["initial_window"], _INITIAL_WINDOW)
     if forward["ecn"] == backward["ecn"] == "classic":

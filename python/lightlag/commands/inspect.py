@@ -87,6 +87,8 @@ def inspect(
             say(f"note: {file}: {capture.note}; the part before that is shown", file=sys.stderr)
     if target is not None and not quiet:
         say(target, file=sys.stderr if as_json else sys.stdout)
+    if not quiet and not as_json and any(each.summary["forward"]["handshake"] for each in selected):
+        say(f"see why a transfer is slow with: lightlag why {printable(file)}", file=sys.stderr)
     if stopped:
         say(f"error: interrupted after {capture.summary['packets']:,} packets", file=sys.stderr)
         raise typer.Exit(_signals.code())

@@ -8,15 +8,31 @@ from typing import Annotated
 
 import typer
 
+from lightlag import imports
+from lightlag.captures.connections import is_capture
 from lightlag.commands.changes import changes
-from lightlag.text.terminal import print_json, say
+from lightlag.commands.files import put
+from lightlag.errors import InputError
+from lightlag.scenario import toml
+from lightlag.text.terminal import print_json, printable, say
 
 
 def why(
     file: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A scenario in TOML or JSON, a preset, or the results of a run.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="A scenario in TOML or JSON, a preset, the results of a run, or a capture of packets."
+        ),
     ],
-    flow: Annotated[str | None, typer.Option("--flow", "-f", help="Name of a flow. Default: the slowest one.")] = None,
+    flow: Annotated[
+        str | None,
+        typer.Option(
+            "--flow",
+            "-f",
+            help="Name of a flow, or index of a connection of a capture. Default: the slowest flow, or the connection "
+            "with the most data.",
+        ),
+    ] = None,
     seeds: Annotated[
         int,
         typer.Option("--seeds", "-n", min=1, max=1000, help="Number of seeds of a scenario with random events."),
@@ -28,6 +44,11 @@ def why(
             "--set", "-s", metavar="KEY=VALUE", help="Change the scenario: links.0.loss=1e-4. May be repeated."
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write the scenario of a capture, in TOML."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
@@ -37,17 +58,25 @@ def why(
     lightlag why geo                     the slowest flow
     lightlag why mine.toml -f upload     a flow by its name
     lightlag why results/geo             the scenario of a run
+    lightlag why real.pcapng             a transfer in a capture, taken at any point of the path
 
     The scenario runs again without each possible cause: buffers, the application, slow start, missing SACK, delayed
     ACKs, losses of data and of ACKs, outages, policers, reordering, queues, proxies, other flows. The effect is the
     geometric mean of the ratio of the speeds over the seeds, with its 95 % interval (Student t).
+
+    For a capture, the path, the losses and the limits of the endpoints are inferred. The durations of the transfer in
+    the capture and in the model show how well.
     """
     from lightlag.diagnosis import diagnosis
     from lightlag.text.progress import of_count
     from lightlag.text.table import print_rows
 
+    _check(file, out)
     with of_count("causes", shown=not quiet and not as_json) as progress:
         found = diagnosis.why(file, flow, seeds=seeds, duration=duration, sets=changes(sets), progress=progress)
+    if out is not None and found.observed is not None:
+        text = toml.document(found.observed.scenario) + "\n"
+        put({out: text}, force=force, inputs=[Path(file)])
     if as_json:
         print_json(found.to_json(), allow_nan=False)
         return
@@ -59,7 +88,23 @@ def why(
         say(f"{first}{of}")
     for sentence in others:
         say(sentence)
-    if (cause := found.cause) is not None and not Path(file).is_dir():
+    scenario = file if found.observed is None else out and str(out)
+    if (cause := found.cause) is not None and scenario and not Path(file).is_dir():
         own = [*(sets or []), *([] if duration is None else [f"duration={duration}"])]
         changed = " ".join(f"-s {shlex.quote(one)}" for one in [*own, *cause.arguments()])
-        say(f"Run without it: lightlag run {shlex.quote(file)} {changed}")
+        say(f"Run without it: lightlag run {shlex.quote(scenario)} {changed}")
+
+
+def _check(file: str, out: Path | None) -> None:
+    """Rejects a file without packets, and an output that would not be written."""
+    path = Path(file)
+    packets = path.is_file() and is_capture(path)
+    if out is not None and not packets:
+        raise InputError(f"--out {printable(out)}: writes the scenario of a capture, and {printable(file)} is none")
+    if not path.is_file() or packets:
+        return
+    try:
+        kind = imports.kind_of(path)
+    except InputError:
+        return
+    raise InputError(f"{printable(file)}: is of kind {kind}, without packets; name a capture, or a scenario")

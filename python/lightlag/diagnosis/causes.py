@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 from lightlag.diagnosis.case import Case
 
@@ -29,6 +30,8 @@ class Kind(Enum):
     """A link, or a node."""
     START = auto()
     """The start of every transfer."""
+    SHARED = auto()
+    """Other flows on the path."""
     RATE = auto()
     """The rate of the bottleneck, which some part of the path always limits."""
 
@@ -66,6 +69,9 @@ class Cause:
 
 
 def _receive_window(case: Case) -> bool:
+    if "reader" in (case.flow or {}):
+        # A slow reader leaves little of any window.
+        return False
     if case.transport == "quic":
         for key in ("stream_credit", "connection_credit"):
             case.set_option(key, UNLIMITED)
@@ -216,10 +222,14 @@ def _without(*keys: str) -> Callable[[Case], bool]:
 
 def _short_queue(case: Case) -> bool:
     link = case.bottleneck()
-    if link is None or not isinstance(link.side("queue", link.data), str):
+    if link is None or not _is_drop_tail(link.side("queue", link.data)):
         return False
     link.set_side("queue", link.data, "4 bdp")
     return True
+
+
+def _is_drop_tail(queue: Any) -> bool:
+    return isinstance(queue, str) or (isinstance(queue, dict) and queue.get("discipline") == "drop_tail")
 
 
 def shorten_queue(case: Case) -> bool:
@@ -291,7 +301,7 @@ CAUSES = (
     Cause(
         "no SACK",
         "without SACK, a sender repairs one loss per round trip",
-        "enable SACK at both ends: net.ipv4.tcp_sack",
+        "enable SACK at both endpoints: net.ipv4.tcp_sack",
         Kind.SETTING,
         _no_sack,
         ("sack", "recovery"),
@@ -299,7 +309,7 @@ CAUSES = (
     Cause(
         "no timestamps",
         "without timestamps, a spurious retransmission is not detected",
-        "enable timestamps at both ends: net.ipv4.tcp_timestamps",
+        "enable timestamps at both endpoints: net.ipv4.tcp_timestamps",
         Kind.SETTING,
         _no_timestamps,
     ),
@@ -423,7 +433,7 @@ CAUSES = (
         "other flows",
         "other flows share the path",
         "a queue per flow (FQ-CoDel), or a higher rate",
-        Kind.RATE,
+        Kind.SHARED,
         _competition,
     ),
     Cause(

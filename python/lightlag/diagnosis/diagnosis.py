@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag.analyse import mean_interval
 from lightlag.captures.connections import is_capture
+from lightlag.diagnosis.capture import Observed, observe
 from lightlag.diagnosis.case import Case
 from lightlag.diagnosis.causes import CAUSES, Cause, Kind, shorten_queue
 from lightlag.errors import InputError, ScenarioError
@@ -34,10 +35,12 @@ __all__ = ["Diagnosis", "Effect", "Latency", "why"]
 LARGE = 0.1
 """Minimum gain of a cause."""
 
-SETTING_WEIGHT, START_WEIGHT = 2.0, 0.5
+SETTING_WEIGHT, COMMON_WEIGHT = 2.0, 0.5
 """Weights of gains in the order of causes: a setting of the scenario before another cause of similar effect, and slow
-start, which every transfer has, after it.
+start and other flows, which are common, after it.
 """
+
+COMMON = (Kind.START, Kind.SHARED)
 
 SMALL = 0.01
 """Minimum effect in tables."""
@@ -142,11 +145,14 @@ class Diagnosis:
         Number of seeds; 1 if nothing in the scenario is random.
     effects
         All causes that the scenario can have, the most important first. Large ones precede others; among them, the rate
-        and other flows come last. The gain of a setting of the scenario counts twice, and the gain of slow start half.
+        comes last. The gain of a setting of the scenario counts twice, and the gains of slow start and of other flows
+        half.
     latency
         The queueing delay, if it is at least half of the minimum round-trip time.
     skipped
         Causes that were not examined because the scenario without them is invalid, with the error.
+    observed
+        The capture that the scenario repeats; None if the scenario was given.
     """
 
     flow: str
@@ -156,6 +162,7 @@ class Diagnosis:
     effects: tuple[Effect, ...]
     latency: Latency | None
     skipped: Mapping[str, str]
+    observed: Observed | None = None
 
     @property
     def cause(self) -> Effect | None:
@@ -166,6 +173,13 @@ class Diagnosis:
         """Returns the conclusion: the speed, the cause, its effect and the fix."""
         took = "" if self.completion_s is None else f", {self.completion_s:.4g} s"
         found = [f"{self.flow}: {rate(self.goodput_bps)}{took}"]
+        if (seen := self.observed) is not None:
+            both = f"{seen.measure} {seen.real_s:.4g} s; the model: {seen.model_s:.4g} s"
+            found.append(f"The capture, at the {seen.vantage}: {both}.")
+            if not seen.is_repeated:
+                found.append(
+                    "The model does not repeat the capture, and its effects need not be those of the real path."
+                )
         if (first := self.cause) is None:
             found.append(f"No cause has an effect of {100 * LARGE:.0f} % or more.")
         else:
@@ -201,6 +215,7 @@ class Diagnosis:
             "effects": [effect.to_json() for effect in self.effects],
             "latency": None if self.latency is None else self.latency.to_json(),
             "skipped": dict(self.skipped),
+            "capture": None if self.observed is None else self.observed.to_json(),
         }
 
 
@@ -218,10 +233,11 @@ def why(
     Parameters
     ----------
     scenario
-        A :class:`Network`, a :class:`Scenario`, a mapping, the path of a TOML or JSON file, a preset, or the directory
-        of the results of a run.
+        A :class:`Network`, a :class:`Scenario`, a mapping, the path of a TOML or JSON file, a preset, the directory of
+        the results of a run, or a capture (pcapng or pcap) of a TCP connection, with its handshake.
     flow
-        Name of a TCP or QUIC flow; by default the slowest one.
+        Name of a TCP or QUIC flow; by default the slowest one. For a capture, the index of the connection; by default
+        the one with the most data.
     seeds
         Number of seeds for each cause. Only one is used if nothing in the scenario is random.
     duration, sets
@@ -236,6 +252,9 @@ def why(
     """
     if seeds < 1:
         raise InputError(f"seeds: {seeds} is not a positive number")
+    observed = _observed(scenario, flow)
+    if observed is not None:
+        scenario, flow = observed.scenario, observed.flow
     first = run(_subject(scenario), duration=duration, sets=sets)
     plain = json.loads(json.dumps(first.scenario)) | {"record": LIGHT_RECORD}
     rows = [row for row in first.flows.to_dicts() if Case.of(plain, row).transport in ("tcp", "quic")]
@@ -277,6 +296,7 @@ def why(
         tuple(sorted(effects, key=_importance)),
         _latency(plain, name, base, numbers),
         skipped,
+        observed,
     )
 
 
@@ -289,15 +309,22 @@ def _subject(scenario: ScenarioLike) -> ScenarioLike:
     if not isinstance(scenario, (str, os.PathLike)):
         return scenario
     path = Path(scenario)
-    if path.is_dir():
-        return load(path).scenario
-    if path.is_file() and is_capture(path):
-        raise InputError(f"{path}: is a capture; repeat it with lightlag replay, and name the results")
-    return scenario
+    return load(path).scenario if path.is_dir() else scenario
+
+
+def _observed(scenario: ScenarioLike, flow: str | None) -> Observed | None:
+    """Returns the scenario of a capture; None if `scenario` is not a capture."""
+    if not isinstance(scenario, (str, os.PathLike)) or not (path := Path(scenario)).is_file():
+        return None
+    if is_capture(path):
+        if flow is not None and not flow.isdecimal():
+            raise InputError(f"--flow {flow!r}: is not the index of a connection; lightlag inspect lists them")
+        return observe(path, None if flow is None else int(flow))
+    return None
 
 
 def _importance(effect: Effect) -> tuple[bool, bool, float]:
-    weight = SETTING_WEIGHT if effect.is_set else START_WEIGHT if effect.cause.kind == Kind.START else 1.0
+    weight = SETTING_WEIGHT if effect.is_set else COMMON_WEIGHT if effect.cause.kind in COMMON else 1.0
     return (not effect.is_large, effect.cause.kind == Kind.RATE, -weight * effect.gain)
 
 
