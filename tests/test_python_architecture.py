@@ -67,8 +67,19 @@ LAYERS: dict[str, set[str]] = {
     "studio": BASE
     | {"comparison", "files", "machine", "outcomes", "presets", "records", "results", "running", "study"}
     | {"scenario", "scenario.reading"},
+    "course": BASE | {"custom", "files", "results", "running"},
     "commands": BASE
-    | {"analyse", "captures", "comparison", "constellation", "diagnosis", "difference", "drawing", "emulation"}
+    | {
+        "analyse",
+        "captures",
+        "comparison",
+        "constellation",
+        "course",
+        "diagnosis",
+        "difference",
+        "drawing",
+        "emulation",
+    }
     | {
         "exports",
         "files",

@@ -461,6 +461,16 @@ NEWS = Group(
         "congestion": Entry("lightlag.commands.new:congestion", "A congestion control in Python, Rust or C."),
     },
 )
+COURSE = Group(
+    "Labs for a class on networks.",
+    "Labs for a class on networks: scenarios, questions, and a checker of answers.",
+    {
+        "list": Entry("lightlag.commands.course:list_", "List the labs."),
+        "new": Entry("lightlag.commands.course:new", "Write the files of a lab."),
+        "check": Entry("lightlag.commands.course:check", "Check answers by simulation."),
+        "solution": Entry("lightlag.commands.course:solution", "Compute the solution, for teachers."),
+    },
+)
 COMMANDS: dict[str, Entry | Group] = {
     "run": Entry(
         "lightlag.cli.app:run", "Run a scenario, write its results.", "lightlag.commands.captures:OptionalPlaces"
@@ -488,6 +498,7 @@ COMMANDS: dict[str, Entry | Group] = {
         "lightlag.commands.compare_capture:compare_capture", "Compare a real connection with a simulated one."
     ),
     "study": STUDIES,
+    "course": COURSE,
     "studio": Entry("lightlag.commands.studio:studio", "Open the studio in a browser."),
     "new": NEWS,
     "import": Entry("lightlag.commands.imports:import_", "Convert measurements to a scenario."),

@@ -1,0 +1,1 @@
+"""The labs, one module each."""
