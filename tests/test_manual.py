@@ -108,6 +108,10 @@ def test_every_key_of_an_object_is_on_its_page(lightlag: Lightlag, pair_file: Pa
     found["lightlag why FILE --json"] = printed(lightlag, "why", pair_file, "-n", "1")
     found["run.json of a run"] = json.loads((tmp_path / "a" / "run.json").read_text("utf-8"))
     found["run.json of a comparison"] = json.loads((tmp_path / "c" / "run.json").read_text("utf-8"))
+    answers = tmp_path / "answers.toml"
+    answers.write_text("[answers]\n", "utf-8")
+    checked = lightlag("course", "check", "lab1", answers, "--json")
+    found["lightlag course check LAB ANSWERS --json"] = json.loads(checked.stdout)
     for what in listing.LISTS:
         found.setdefault("lightlag list WHAT --json", {}).update(printed(lightlag, "list", what))
     capture = Path(__file__).parent / "data/captures/linux-cubic-sender.pcap"

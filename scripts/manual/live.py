@@ -14,12 +14,16 @@ from urllib.parse import urlencode
 
 from sphinx.application import Sphinx
 
+from lightlag import course
+from lightlag.course.contents import scenario_text
 from lightlag.presets import PRESETS
 from manual import gallery
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "python" / "lightlag" / "studio" / "page"
 _HEIGHT = 680
+STUDIO = "## In the studio\n"
+"""Heading of a lab above the links that open its scenarios."""
 
 
 def address(question: gallery.Question) -> str:
@@ -59,12 +63,27 @@ a web server, even a local one (<code>python -m http.server</code>).</p>
 """
 
 
+def openers(lab: course.Lab, page: str) -> str:
+    """Returns the links that open the scenarios of a lab in the studio, whose page is at a relative path."""
+    links = [
+        f'<a href="{page}/index.html?view=run{html.escape(fragment(scenario_text(name)))}">{name}</a>'
+        for name in lab.scenarios
+    ]
+    return f"""
+```{{raw}} html
+<p class="live">Open in the studio, if these files come from a web server: {", ".join(links)}</p>
+```
+"""
+
+
 def add(_app: object, name: str, source: list[str]) -> None:
-    """Adds the frame to a page of the gallery, if the page of the simulator was built."""
+    """Adds the frame to a page of the gallery, and links to a page of the course, if the studio was built."""
     folder, _, page = name.rpartition("/")
     if folder == "gallery" and page != "index" and (PAGE / "embed.html").exists():
         (question,) = (question for question in gallery.questions() if question.name == page)
         source[0] += frame(question, "../studio")
+    if folder == "course" and page in course.LABS and (PAGE / "index.html").exists():
+        source[0] = source[0].replace(STUDIO, STUDIO + openers(course.lab(page), "../studio"), 1)
 
 
 def bring(app: Sphinx, error: Exception | None) -> None:

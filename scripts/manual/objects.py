@@ -72,6 +72,11 @@ OBJECTS: dict[str, dict[str, str]] = {
         "capture": "for a capture: `vantage`, the durations `real_s` and `model_s` of what `measure` names, "
         "`is_repeated` (they differ by at most 15 %), and the `scenario`; otherwise null",
     },
+    "lightlag course check LAB ANSWERS --json": {
+        "lab, student": "name of the lab, and of the student as the file has it",
+        "points, of": "points of the right answers, and of all",
+        "questions": "`id`, `verdict` (right, wrong, missing) and `message` (a hint) of each",
+    },
     "lightlag list WHAT --json": {
         "congestion, queues, profiles, scenarios, papers": "entries of the requested list, the only key:  "
         "`name` and `about` of each",

@@ -103,7 +103,7 @@ def solution(
     """
     from lightlag.course import lab
     from lightlag.course import solution as solved
-    from lightlag.course.solution import SAMPLE, answers_of, sample
+    from lightlag.course.solving import SAMPLE, answers_of, sample
     from lightlag.files.output import say_written, write_text
     from lightlag.text.table import print_rows
 

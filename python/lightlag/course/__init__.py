@@ -14,9 +14,9 @@ from __future__ import annotations
 from lightlag.course.answers import Answers, read_answers, template
 from lightlag.course.catalogue import LABS, lab
 from lightlag.course.checking import Checked, Report, check
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
-from lightlag.course.solution import Solved, solution
+from lightlag.course.solving import Solved, solution
 
 __all__ = [
     "LABS",

@@ -1,4 +1,4 @@
-"""Files with answers: their template, and how they are read."""
+"""The files that students fill in: template and reader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from lightlag.course.catalogue import LABS, lab
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.errors import InputError
 from lightlag.files.input import read_text
 from lightlag.text.terminal import meant, printable
@@ -19,7 +19,7 @@ __all__ = ["Answers", "read_answers", "template"]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of a student."""
+    """A student's file."""
 
     lab: Lab
     values: Mapping[str, object] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.errors import InputError
 from lightlag.text.terminal import meant, printable
 

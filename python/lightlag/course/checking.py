@@ -1,4 +1,4 @@
-"""Compares answers with the values that the simulation gives."""
+"""Compares the values of students with the simulation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from lightlag.course.answers import Answers
 from lightlag.course.catalogue import lab
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.quantity import parse
 from lightlag.course.question import Question
 from lightlag.course.values import Value, values_of

@@ -14,16 +14,16 @@ Number = Callable[[Runs], float]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a lab. One with options is a choice; one with a measurement is a number; any other is a word."""
+    """A question of a lab. One with options is a choice; one with a measurement is a number; any other is a keyword."""
 
     id: str
     """Its key in a file with answers, such as ``q3``."""
     ask: str
-    """What students read."""
+    """Text for students."""
     hint: str
-    """What a wrong answer prints. It names where to look, and not the answer."""
+    """Printed for a wrong value. It names the chart or the formula to use, and not the value."""
     reason: str
-    """Why the answer is right, and why it deviates from theory: for teachers."""
+    """Derivation, and the reason for a deviation from theory: for teachers."""
     measured: Number | None = None
     """Computes the right number from runs, in the unit of the question."""
     theory: Number | None = None
@@ -38,21 +38,21 @@ class Question:
     chosen: Callable[[Runs], str] | None = None
     """Computes the right letter from runs."""
     words: tuple[str, ...] = ()
-    """Accepted words; the first one is shown in solutions."""
+    """Accepted names; the first one is shown in solutions."""
     required: Callable[[Runs], bool] | None = None
     """Whether the class of a student meets a requirement. Such a question has no answer in the file."""
-    mistakes: str = ""
-    """Common mistakes: for teachers."""
+    errors: str = ""
+    """Common errors: for teachers."""
     points: int = 1
 
     @property
     def form(self) -> str:
-        """How an answer is written."""
+        """Form of a valid value."""
         if self.required is not None:
             return "checked with your class"
         if self.options:
             return "one of " + ", ".join(f'"{letter}"' for letter in self.options)
         if self.words:
-            return "one word"
+            return "a name"
         percent = f"{100 * self.within:g} %"
         return f"a number in {self.unit}, within {percent}" if self.unit else f"a number, within {percent}"

@@ -1,4 +1,4 @@
-"""Runs of a lab's scenarios, and what is read from them: as the studio shows it."""
+"""Runs of a lab's scenarios, and values that are read from them, as the studio shows them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Runs:
 
 
 class Observed:
-    """What is read from a run."""
+    """Values that are read from a run."""
 
     def __init__(self, result: Result) -> None:
         self.result = result

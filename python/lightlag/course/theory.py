@@ -37,7 +37,7 @@ def transfer_time(size: float, rate: float, rtt: float, window: int = 10, setup:
     """Time of a transfer in slow start (Kurose and Ross, *Computer Networking*, section on the latency of TCP).
 
     It is the handshake, the transmission of all packets, the pauses between windows that are shorter than a round trip,
-    and the way of the last packet.
+    and the delay of the last packet.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from lightlag.course.catalogue import lab
-from lightlag.course.lab import scenario_text
+from lightlag.course.contents import scenario_text
 from lightlag.course.runs import Runs
 from lightlag.course.values import value_of
 from lightlag.custom.files import load

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TypeAlias
 
-from lightlag.course.lab import Lab, scenario_text
+from lightlag.course.contents import Lab, scenario_text
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 from lightlag.errors import AlgorithmError, InputError
@@ -20,7 +20,7 @@ __all__ = ["LIMIT_S", "Value", "value_of", "values_of"]
 Value: TypeAlias = float | str | bool
 
 LIMIT_S = 300
-"""Wall-clock seconds after which the check of a student's class ends."""
+"""Maximum duration of the check of a student's class, in seconds of wall-clock time."""
 
 
 def value_of(question: Question, runs: Runs) -> Value:
@@ -56,7 +56,7 @@ def values_of(given: Lab, algorithm: str | None = None) -> dict[str, Value]:
 def _apart(given: Lab, algorithm: str) -> dict[str, Value]:
     with tempfile.TemporaryDirectory(prefix="lightlag-course-") as folder:
         found = Path(folder) / "values.json"
-        command = [sys.executable, "-m", "lightlag.course.trial", given.name, algorithm, str(found)]
+        command = [sys.executable, "-m", f"{__package__}.trial", given.name, algorithm, str(found)]
         command += [one.id for one in given.questions]
         shown = printable(algorithm)
         try:

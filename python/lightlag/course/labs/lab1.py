@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 
@@ -23,7 +23,7 @@ def _rounds(runs: Runs) -> float:
 
 
 def _limit(runs: Runs) -> str:
-    """What shortens the transfer most: ten times the rate, half the round trip, or ten times the receive buffer."""
+    """The change that shortens the transfer most: of the rate, the round trip or the receive buffer."""
     base = runs(FILE).finish()
     gains = {
         "a": base / runs(FILE, FAST).finish(),
@@ -50,7 +50,7 @@ LAB = Lab(
             hint="Move the pointer over the chart of cwnd. The handshake takes the first 0.1 s, and no data is "
             "acknowledged before 0.2 s.",
             reason="RFC 6928 allows 10 segments. The window does not change before the first ACK of data.",
-            mistakes="Reading the window at 0.25 s, after the first doubling.",
+            errors="Reading the window at 0.25 s, after the first doubling.",
         ),
         Question(
             id="q2",
@@ -63,7 +63,7 @@ LAB = Lab(
             hint="Each segment that is acknowledged adds one segment. Count the rounds whose ACKs have arrived.",
             reason="The first data is acknowledged at 0.2 s, and the window doubles in each round trip of 0.1 s: at "
             "0.55 s for the fourth time.",
-            mistakes="Counting the handshake as a round of data.",
+            errors="Counting the handshake as a round of data.",
         ),
         Question(
             id="q3",
@@ -74,7 +74,7 @@ LAB = Lab(
             formula="smallest k with 10 (2^k − 1) ≥ 1,382 segments",
             hint="A full segment carries 1,448 bytes. Add the windows of the rounds until the sum is large enough.",
             reason="After 7 rounds 1,270 segments have been sent, after 8 rounds up to 2,550.",
-            mistakes="Comparing only the last window with the size, instead of the sum of all windows.",
+            errors="Comparing only the last window with the size, instead of the sum of all windows.",
         ),
         Question(
             id="q4",
@@ -83,12 +83,12 @@ LAB = Lab(
             within=0.02,
             measured=lambda runs: runs(FILE).finish(),
             theory=lambda _: theory.transfer_time(2e6, 50e6, 0.1),
-            formula="handshake + transmission of all packets + pauses between windows + way of the last packet "
+            formula="handshake + transmission of all packets + pauses between windows + delay of the last packet "
             "(Kurose and Ross)",
             hint="The progress bar stops when the last byte has arrived.",
             reason="0.1 s for the handshake, 0.33 s for 1,382 packets at 50 Mbit/s, 0.45 s of pauses in the first six "
-            "rounds, 0.05 s for the way of the last packet.",
-            mistakes="Dividing 2 MB by 50 Mbit/s gives 0.32 s: that ignores the pauses.",
+            "rounds, 0.05 s for the delay of the last packet.",
+            errors="Dividing 2 MB by 50 Mbit/s gives 0.32 s: that ignores the pauses.",
         ),
         Question(
             id="q5",
@@ -110,7 +110,7 @@ LAB = Lab(
             formula="ratio of the transfer times (Kurose and Ross)",
             hint="Divide the first duration by the second. The answer is surprisingly close to 1.",
             reason="Eight rounds and the handshake remain. Only the time to transmit the packets becomes shorter.",
-            mistakes="Expecting a factor of 10.",
+            errors="Expecting a factor of 10.",
         ),
         Question(
             id="q7",
@@ -134,7 +134,7 @@ LAB = Lab(
             },
             chosen=_limit,
             hint="Try all three. Compare them with the answer to q6.",
-            reason="The pauses are multiples of the round-trip time. This is why content is kept near its readers "
+            reason="The pauses are multiples of the round-trip time. This is why content is stored near its readers "
             "(CDN).",
         ),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 
@@ -45,7 +45,7 @@ LAB = Lab(
             theory=lambda _: 2 * PIPE + 1,
             formula="pipe + queue = 2 BDP, and the packet in transmission",
             hint="Zoom the chart of cwnd to some seconds after 30 s, and read the tips.",
-            reason="A packet is lost when the path holds the window no longer: 33.3 packets on the way, 33 in the "
+            reason="A packet is lost when the path holds the window no longer: 33.3 packets in transit, 33 in the "
             "queue, one in transmission.",
         ),
         Question(
@@ -69,7 +69,7 @@ LAB = Lab(
             hint="The window grows by one segment per round trip. Measure ten teeth in the chart and divide.",
             reason="34 rounds from half of the maximum to the maximum. The round trip grows with the queue, from 40 "
             "to 80 ms.",
-            mistakes="Using the round trip without the queue.",
+            errors="Using the round trip without the queue.",
         ),
         Question(
             id="q4",
@@ -83,7 +83,7 @@ LAB = Lab(
             "each loss.",
             reason="After a loss the window is 21 segments, the pipe 33. Theory leaves out the rounds in fast "
             "recovery, in which nothing grows.",
-            mistakes="Reading the goodput: it is lower, because headers are not counted.",
+            errors="Reading the goodput: it is lower, because headers are not counted.",
         ),
         Question(
             id="q5",
@@ -118,7 +118,7 @@ LAB = Lab(
             reason="Each flow adds one segment per round trip of its own, and both see the same loss rate. The queue "
             "adds 20 ms to both round trips. The near flow also gains from its faster slow start. With drop-tail, "
             "losses are shared by both, and the ratio can reach the square.",
-            mistakes="Expecting 120 / 40 = 3: the queue is part of both round trips.",
+            errors="Expecting 120 / 40 = 3: the queue is part of both round trips.",
         ),
         Question(
             id="q8",
@@ -130,7 +130,7 @@ LAB = Lab(
                 "d": "the access links of 1 Gbit/s are the limit",
             },
             chosen=lambda runs: "a" if runs(TWO).busy("router->server") > 0.99 else "c",
-            hint="Look at the column Busy of the link router->server.",
+            hint="Read the column Busy of the link router->server.",
             reason="The link is busy all the time. 1,448 of 1,500 bytes are payload, and a few segments are sent "
             "twice.",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Observed, Runs
 
@@ -55,7 +55,7 @@ LAB = Lab(
             theory=lambda _: 30 + 1000 * PACKET_MS,
             formula="as q1: both flows share one queue",
             hint="The call shares the queue, although it sends little.",
-            reason="The call needs 64 kbit/s and has no queue of its own: each of its packets waits behind hundreds "
+            reason="The call needs 64 kbit/s and has no queue of its own: each of its packets waits after hundreds "
             "of the download. 150 ms one way are the limit of a good conversation (ITU-T G.114).",
         ),
         Question(
@@ -105,7 +105,7 @@ LAB = Lab(
             hint="It is below the target of CoDel.",
             reason="CoDel drops a packet if the delay was above 5 ms for 100 ms. It bounds the minimum of the delay, "
             "not the mean; after each drop CUBIC keeps 70 %, the queue runs empty, and the mean is below the target.",
-            mistakes="Expecting that the delay stays at the target.",
+            errors="Expecting that the delay stays at the target.",
         ),
         Question(
             id="q7",

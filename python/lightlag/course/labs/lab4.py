@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 
@@ -51,8 +51,8 @@ LAB = Lab(
             formula="Padhye et al. 1998, b = 1, T₀ = 250 ms",
             hint="Change loss of the link, forward, and run again.",
             reason="Padhye's model expects a timeout for one loss in six at this rate; with SACK and RACK there is "
-            "none, so the goodput is that of Mathis, 2.84 Mbit/s.",
-            mistakes="Setting the loss for both directions: losses of ACKs hardly matter.",
+            "none, so the goodput is near Mathis' 2.84 Mbit/s.",
+            errors="Setting the loss for both directions: losses of ACKs hardly matter.",
         ),
         Question(
             id="q3",
@@ -62,7 +62,7 @@ LAB = Lab(
             theory=lambda _: math.sqrt(10),
             formula="goodput ∝ 1 / √p",
             hint="Divide the two goodputs. Compare with the square root of ten.",
-            reason="The square root. The small rest is the slow start in q1.",
+            reason="The square root of ten. The rest is slow start, which is a larger part of the mean in q1.",
         ),
         Question(
             id="q4",
@@ -112,7 +112,7 @@ LAB = Lab(
         ),
         Question(
             id="q8",
-            ask="Which remedy helps NewReno on this link?",
+            ask="Which change helps NewReno on this link?",
             options={
                 "a": "a longer queue",
                 "b": "a larger receive buffer",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 
@@ -49,7 +49,7 @@ LAB = Lab(
             formula="BDP = rate · RTT",
             hint="Multiply the rate by the round trip, and mind bits and bytes.",
             reason="400 Mbit/s · 0.1 s = 40 Mbit.",
-            mistakes="40 Mbit written as 40 MB.",
+            errors="40 Mbit written as 40 MB.",
         ),
         Question(
             id="q2",
@@ -114,7 +114,7 @@ LAB = Lab(
             formula="K = ∛(Wmax · 0.3 / 0.4) (RFC 9438 §4.2)",
             hint="Wmax is cwnd before the fall; β is the answer to q6.",
             reason="16 s instead of more than 300 s, whatever the round trip is.",
-            mistakes="A square root instead of a cube root.",
+            errors="A square root instead of a cube root.",
         ),
         Question(
             id="q8",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 
@@ -49,7 +49,7 @@ LAB = Lab(
             formula="4 · 35,786 km / c + 2 · 21 ms",
             hint="Read the lowest sample of the chart of RTT.",
             reason="Up and down, there and back: 477.5 ms of light. The rest is the terrestrial part.",
-            mistakes="Counting the distance twice instead of four times.",
+            errors="Counting the distance twice instead of four times.",
         ),
         Question(
             id="q2",

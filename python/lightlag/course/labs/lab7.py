@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 
@@ -20,7 +20,7 @@ GROUND_KM = 5570.0
 
 
 def _vegas_floor(_: Runs) -> float:
-    """Window at which Vegas sees four segments of queue, with a minimum of 40 ms and a round trip of 90 ms."""
+    """Window for which Vegas computes four segments of queue, with a minimum of 40 ms and a round trip of 90 ms."""
     return 4 / (1 - 0.04 / 0.09)
 
 
@@ -66,8 +66,8 @@ LAB = Lab(
             theory=lambda _: 1e3 * (3 * GROUND_KM * 1e3 / theory.LIGHT - _light_s()),
             formula="2 · 5,570 km / (2/3 c), minus q1",
             hint="Compute the round trip of the fibre, and subtract the answer to q1.",
-            reason="Light in glass is slower by a third; the detour through space is smaller. The deviation is that "
-            "of q1, relative to a small difference. Real cables are longer than the great circle.",
+            reason="Light in glass is slower by a third; the detour through space is smaller. The deviation is the "
+            "one of q1, relative to a small difference. Real cables are longer than the great circle.",
         ),
         Question(
             id="q3",
@@ -86,14 +86,14 @@ LAB = Lab(
             measured=lambda runs: float(len(runs(SKY).paths()) - 1),
             theory=lambda _: 180 / 600 * 22,
             formula="lightlag orbit: 22 changes in 600 s",
-            hint="Count the rows of the table of paths; the first one is no change.",
-            reason="Satellites cross the sky of a station in minutes, and either end or a laser may change. 180 s "
+            hint="Count the rows of the table of paths; the first one does not count.",
+            reason="Satellites pass a station in minutes, and either end or a laser may change. 180 s "
             "are a short sample of the rate over 600 s.",
         ),
         Question(
             id="q5",
             ask="lab7-handover, cubic: the delay falls from 45 to 20 ms at 30 s. How many packets can the path hold "
-            "then: on the way, and in the queue?",
+            "then: in transit, and in the queue?",
             unit="packets",
             within=0.03,
             measured=lambda runs: (
@@ -102,8 +102,8 @@ LAB = Lab(
             ),
             theory=lambda _: 2 * PIPE,
             formula="BDP + queue = 2 · 50 Mbit/s · 40 ms",
-            hint="The queue of 1 bdp is that of the first delay. A packet has 1,500 bytes.",
-            reason="166 on the way and 166 in the queue. CUBIC's window is larger after the long path, so packets "
+            hint="1 bdp is computed from the first delay. A packet has 1,500 bytes.",
+            reason="166 in transit and 166 in the queue. CUBIC's window is larger after the long path, so packets "
             "are lost: a handover to a shorter path is a loss of congestion.",
         ),
         Question(
@@ -143,12 +143,12 @@ LAB = Lab(
             ask="What misleads Vegas?",
             options={
                 "a": "packets lost in the handover",
-                "b": "its minimum of the round trip, which is that of another path",
+                "b": "its minimum of the round trip, which belongs to another path",
                 "c": "a receive buffer that is too small",
                 "d": "the lower rate of the new path",
             },
             chosen=lambda runs: "b" if int(runs(HANDOVER, VEGAS).flow()["retransmitted_segments"]) == 0 else "a",
-            hint="Does Vegas lose a packet? Look at the column Lost.",
+            hint="Does Vegas lose a packet? Read the column Lost.",
             reason="Vegas loses no packet and has no limit but its window.",
         ),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 
@@ -44,7 +44,7 @@ LAB = Lab(
             formula="1,448 B / (DIFS + backoff + frame + SIFS + ACK, and half of this for an ACK of TCP)",
             hint="Change to of the flow, run, and read the column Goodput.",
             reason="The radio sends 24 Mbit/s, but each frame has a preamble, pauses and an ACK of its own, and the "
-            "ACKs of TCP take the channel, too. Collisions of the two senders cost the rest.",
+            "ACKs of TCP also take the channel. Collisions of the two senders cost the rest.",
         ),
         Question(
             id="q2",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lightlag.course import theory
-from lightlag.course.lab import Lab
+from lightlag.course.contents import Lab
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
 
@@ -68,7 +68,7 @@ LAB = Lab(
             },
             chosen=_timeouts,
             hint="Compare the finish times, and the column timeouts of lightlag run or the text below the charts.",
-            reason="The SYN is sent again after 1 s and once more before its reply arrives. The timestamps of Linux "
+            reason="The SYN is retransmitted after 1 s and once more before its reply arrives. The timestamps of Linux "
             "show that the repetitions were not necessary, so the window is restored. Without timestamps the transfer "
             "would start with one segment (RFC 6928 §2).",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 
 from lightlag.course.question import Question
 
@@ -18,7 +18,7 @@ class Lab:
     name: str
     title: str
     about: str
-    """What students learn, in one sentence."""
+    """Aim of the lab, in one sentence."""
     scenarios: tuple[str, ...]
     """Names of its scenario files, without their suffix."""
     questions: tuple[Question, ...]
@@ -44,4 +44,4 @@ def template_text(name: str) -> str:
 
 
 def _text(folder: str, name: str) -> str:
-    return (resources.files("lightlag.course") / folder / name).read_text("utf-8")
+    return (Path(__file__).parent / folder / name).read_text("utf-8")

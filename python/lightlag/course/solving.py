@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lightlag.course.answers import template
-from lightlag.course.lab import Lab, scenario_text, template_text
+from lightlag.course.contents import Lab, scenario_text, template_text
 from lightlag.course.quantity import show
 from lightlag.course.question import Question
 from lightlag.course.runs import Runs
