@@ -56,9 +56,10 @@ def test_every_key_of_the_schema_is_in_the_reference(reference: keys.Reference) 
     written = [section.table for section in reference.in_order()]
     missing = [sorted(table["properties"]) for table in tables(json.loads(_engine.schema())) if table not in written]
     assert missing == []
-    page = keys.page(reference)
+    written_pages = keys.pages(reference)
+    places = keys.places_of(reference)
     for section in reference.in_order():
-        assert f"\n## {section.title}\n" in page
+        assert f"\n## {section.title}\n" in written_pages[places[section.title]]
         assert section.keys.keys() == section.table["properties"].keys()
 
 
@@ -73,11 +74,28 @@ def test_every_key_has_a_type_and_an_example_that_the_schema_accepts(reference: 
 
 
 def test_links_between_sections_lead_somewhere(reference: keys.Reference) -> None:
-    page = keys.page(reference)
-    anchors = {keys.anchor(section.title) for section in reference.in_order()}
+    places = keys.places_of(reference)
+    anchors = {keys.anchor(title): place for title, place in places.items()}
     assert len(anchors) == len(reference.in_order())
-    linked = {part.split(")")[0] for part in page.split("](#")[1:]}
-    assert linked <= anchors
+    found = 0
+    for name, page in keys.pages(reference).items():
+        for other, anchor in re.findall(r"\]\((?:([\w-]+)\.md)?#([^)]+)\)", page):
+            assert anchors[anchor] == (other or name)
+            found += 1
+    assert found > 200
+
+
+def test_the_reference_is_split_by_table_and_its_overview_leads_to_each_page(reference: keys.Reference) -> None:
+    pages_of = keys.pages(reference)
+    overview = keys.overview(reference)
+    top = {name for name, schema in reference.schema["properties"].items() if reference.tables(schema)}
+    assert top <= pages_of.keys()
+    for name, page in pages_of.items():
+        assert f"](scenario/{name}.md)" in overview
+        assert f"\nscenario/{name}\n" in overview
+        assert page.startswith(f"# Scenario keys: {name}\n")
+        assert "\n## " in page, f"{name} has no section"
+    assert max(map(len, pages_of.values())) < 0.4 * sum(map(len, pages_of.values()))
 
 
 def test_every_column_of_a_comparison_is_in_the_dictionary(net: ll.Network) -> None:
@@ -176,6 +194,7 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
         *pages.COPIES.values(),
         "glossary.md",
         *(f"reference/{name}.md" for name in ("scenario", "comparisons", "commands", "json")),
+        *(f"reference/scenario/{name}.md" for name in keys.INTRODUCTIONS),
         *(f"reference/algorithms/{algorithms.file_name(name)}.md" for name in explain.algorithms()),
         "reference/algorithms/overview.txt",
     }

@@ -1,7 +1,8 @@
 """The reference of every key of a scenario, from its JSON Schema.
 
-A section is a table of a scenario, and each key has a row: type with unit, default, example and meaning. Examples are
-from the scenarios that come with lightlag, or from the schema of the type if no scenario sets the key. Sources are
+A section is a table of a scenario, and each key has a row: type with unit and default, meaning and example. Sections
+are on the page of their table. Examples are from the scenarios that come with lightlag, or from the schema of the type
+if no scenario sets the key. Sources are
 named in the description of a key, or in its row on the page of the TCP model.
 """
 
@@ -185,6 +186,16 @@ class Reference:
         every = {section.title: section for section in self.sections.values()}
         return sorted(every.values(), key=lambda one: (one.title != "A scenario", one.title.lower()))
 
+    def titled(self, title: str) -> Section:
+        """Returns the section with a title."""
+        return next(section for section in self.sections.values() if section.title == title)
+
+    def children(self, section: Section) -> list[Section]:
+        """Returns the sections that the keys of a section lead to, in order."""
+        forms = [form for key in section.keys.values() for form in self.tables(key.schema)]
+        found = {id(one): one for form in forms if (one := self.sections.get(id(form))) is not None}
+        return list(found.values())
+
     def accepts(self, schema: Schema, value: Any) -> bool:
         """Whether a value fits a schema."""
         return bool(self.validator.evolve(schema=schema).is_valid(value))
@@ -254,15 +265,55 @@ def sources() -> dict[str, str]:
     return found
 
 
-def page(reference: Reference) -> str:
-    """Returns the page of all sections."""
+def pages(reference: Reference) -> dict[str, str]:
+    """Returns the pages of all sections, by the name of their table."""
     named = sources()
-    parts = [HEAD]
+    places = places_of(reference)
+    texts = {name: HEADING.format(name) + f"\n{INTRODUCTIONS[name]}\n" for name in INTRODUCTIONS}
     for section in reference.in_order():
+        name = places[section.title]
         about = f"{_sentence(section.about)}\n\n" if section.about else ""
         rows = "\n".join(_row(reference, key, named) for key in section.keys.values())
-        parts.append(f"## {section.title}\n\n{about}{COLUMNS}{rows}\n")
-    return "\n".join(parts)
+        texts[name] += f"\n## {section.title}\n\n{about}{COLUMNS}{rows}\n"
+    return {name: _linked(text, name, places) for name, text in texts.items()}
+
+
+def overview(reference: Reference) -> str:
+    """Returns the page that leads to the others."""
+    counts = dict.fromkeys(INTRODUCTIONS, 0)
+    for title, name in places_of(reference).items():
+        counts[name] += len(reference.titled(title).keys)
+    rows = "\n".join(
+        f"| [{name}](scenario/{name}.md) | {text} | {counts[name]} |" for name, text in INTRODUCTIONS.items()
+    )
+    tree = "\n".join(f"scenario/{name}" for name in INTRODUCTIONS)
+    return f"{HEAD}\n| page | keys of | number |\n|---|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+
+
+def places_of(reference: Reference) -> dict[str, str]:
+    """Returns the page of each section: of the nearest table of a scenario that leads to it."""
+    found: dict[str, str] = {"A scenario": "scenario"}
+    waiting = [reference.titled("A scenario")]
+    while waiting:
+        section = waiting.pop(0)
+        for child in reference.children(section):
+            if child.title in found:
+                continue
+            own = child.title.partition(":")[0]
+            found[child.title] = own if own in INTRODUCTIONS else found[section.title]
+            waiting.append(child)
+    return found
+
+
+def _linked(text: str, name: str, places: dict[str, str]) -> str:
+    """Returns a page whose links to sections on other pages name these pages."""
+    anchors = {anchor(title): place for title, place in places.items()}
+
+    def target(match: re.Match[str]) -> str:
+        place = anchors[match[1]]
+        return f"](#{match[1]})" if place == name else f"]({place}.md#{match[1]})"
+
+    return re.sub(r"\]\(#([^)]+)\)", target, text)
 
 
 def _row(reference: Reference, key: Key, named: dict[str, str]) -> str:
@@ -274,12 +325,13 @@ def _row(reference: Reference, key: Key, named: dict[str, str]) -> str:
     meaning = _sentence(key.meaning)
     if not SOURCE.search(meaning) and key.name in named:
         meaning += f" ({named[key.name]})"
+    value = key.type
+    if default is not None:
+        value += f"; default `{toml(default)}`"
     cells = [
         f"`{key.name}`" + (" **required**" if key.required else ""),
-        key.type,
-        "" if default is None else f"`{toml(default)}`",
-        shown,
-        meaning,
+        value,
+        meaning + (f" *Example:* {shown}" if shown else ""),
     ]
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
@@ -289,12 +341,34 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if not text or text.endswith((".", "…")) else ".")
 
 
-COLUMNS = "| key | type | default | example | meaning |\n|---|---|---|---|---|\n"
+INTRODUCTIONS = {
+    "scenario": "the file itself: name, duration, seed, and the names of the tables",
+    "links": "links: rate, delay, queue, losses, outages, changes over time",
+    "flows": "flows: who sends what to whom, when, and over which transport; traffic",
+    "defaults": "defaults of all flows",
+    "tcp": "TCP: buffers, timers, recovery, SCPS-TP",
+    "quic": "QUIC: credit, acknowledgements, resumption",
+    "congestion": "congestion controls with their parameters",
+    "nodes": "nodes: positions, mobility, radios, terminals",
+    "media": "media that nodes share: Wi-Fi, satellite beams, random access; ad hoc routing",
+    "topology": "generated networks: dumbbell, chain, star, satellite, swarm, sensors",
+    "constellation": "constellations: shells, elements (TLE), lasers, handovers",
+    "stations": "ground stations of a constellation",
+    "proxies": "proxies that split connections (PEP)",
+    "tunnels": "tunnels (MASQUE)",
+    "routing": "routes of the wired network",
+    "record": "what a run records, and captures",
+}
+"""Pages of the reference, each with its contents. A section is on the page of the nearest table with a page."""
+
+HEADING = "# Scenario keys: {}\n"
+COLUMNS = "| key | value | meaning |\n|---|---|---|\n"
 HEAD = """\
 # Scenario keys
 
-Every key of a scenario file. The engine's schema writes this page, so it is complete; `lightlag schema` prints the
-schema, and editors that know JSON Schema complete and check scenarios with it.
+Every key of a scenario file, on a page for each table. The engine's schema writes these pages, so they are complete;
+`lightlag schema` prints the schema, and editors that know JSON Schema complete and check scenarios with it.
+`lightlag explain links.queue` prints one key.
 
 A scenario is TOML or JSON. In Python the tables are classes with the same keys: `ll.Link(rate="10 Mbit/s")`. On
 the command line `--set links.0.rate="10 Mbit/s"` sets a key; elements of lists are numbered, starting at 0. Quantities

@@ -29,7 +29,11 @@ def write(docs: Path) -> None:
         shutil.copy(ROOT / source, docs / target)
     reference = docs / "reference"
     reference.mkdir(exist_ok=True)
-    (reference / "scenario.md").write_text(keys.page(keys.Reference()), "utf-8")
+    found = keys.Reference()
+    (reference / "scenario.md").write_text(keys.overview(found), "utf-8")
+    (reference / "scenario").mkdir(exist_ok=True)
+    for name, text in keys.pages(found).items():
+        (reference / "scenario" / f"{name}.md").write_text(text, "utf-8")
     (reference / "comparisons.md").write_text(comparisons(), "utf-8")
     (reference / "json.md").write_text(objects.page(), "utf-8")
     (reference / "commands.md").write_text(commands(), "utf-8")
