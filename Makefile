@@ -254,6 +254,7 @@ test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium
 # Broken links between pages, and to headings, are warnings, and with -W errors.
 docs: $(BIN)/.engine $(BIN)/.dev $(PAGE)/index.html ## build the documentation as a site: dist/docs
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs dist/docs
+	PYTHONPATH=scripts $(BIN)/python -m manual.search dist/docs
 	@echo "dist/docs/index.html"
 
 gallery: $(BIN)/.engine $(BIN)/.dev

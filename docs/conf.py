@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "scripts")]
 
 import lightlag  # noqa: E402
-from manual import live, pages  # noqa: E402
+from manual import live, pages, search  # noqa: E402
 
 project = "lightlag"
 copyright = "the authors of lightlag, MIT licence"
@@ -73,4 +73,5 @@ def setup(app: Sphinx) -> None:
     """Writes the generated pages before Sphinx searches for pages, and adds the page of the simulator to the build."""
     pages.write(Path(__file__).parent)
     app.connect("source-read", live.add)
+    app.connect("doctree-resolved", search.add)
     app.connect("build-finished", live.bring)

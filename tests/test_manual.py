@@ -92,9 +92,11 @@ def test_the_reference_is_split_by_table_and_its_overview_leads_to_each_page(ref
     assert top <= pages_of.keys()
     for name, page in pages_of.items():
         assert f"](scenario/{name}.md)" in overview
-        assert f"\nscenario/{name}\n" in overview
+        assert f"\n{name} <scenario/{name}>\n" in overview
         assert page.startswith(f"# Scenario keys: {name}\n")
         assert "\n## " in page, f"{name} has no section"
+        if name in top:
+            assert page.index(f"\n## {name}") == page.index("\n## ")
     assert max(map(len, pages_of.values())) < 0.4 * sum(map(len, pages_of.values()))
 
 

@@ -270,7 +270,7 @@ def pages(reference: Reference) -> dict[str, str]:
     named = sources()
     places = places_of(reference)
     texts = {name: HEADING.format(name) + f"\n{INTRODUCTIONS[name]}\n" for name in INTRODUCTIONS}
-    for section in reference.in_order():
+    for section in sorted(reference.in_order(), key=lambda one: one.title != places[one.title]):
         name = places[section.title]
         about = f"{_sentence(section.about)}\n\n" if section.about else ""
         rows = "\n".join(_row(reference, key, named) for key in section.keys.values())
@@ -286,7 +286,7 @@ def overview(reference: Reference) -> str:
     rows = "\n".join(
         f"| [{name}](scenario/{name}.md) | {text} | {counts[name]} |" for name, text in INTRODUCTIONS.items()
     )
-    tree = "\n".join(f"scenario/{name}" for name in INTRODUCTIONS)
+    tree = "\n".join(f"{name} <scenario/{name}>" for name in INTRODUCTIONS)
     return f"{HEAD}\n| page | keys of | number |\n|---|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
 
 
