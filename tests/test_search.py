@@ -33,7 +33,7 @@ def setup(app):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of the pages that the words lead to, and of some others that have the same words."""
     if shutil.which("node") is None:
-        pytest.skip("asks the search of the site with Node.js")
+        pytest.skip("needs Node.js for the search of the site")
     folder = tmp_path_factory.mktemp("site")
     pages = {place.partition("#")[0] for place in search.WORDS.values()}
     pages |= {"index", "tutorial", "studies", "commands/compare", "commands/why", "course/lab4", "glossary", "swarms"}

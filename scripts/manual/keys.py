@@ -344,7 +344,7 @@ def _sentence(text: str) -> str:
 INTRODUCTIONS = {
     "scenario": "the file itself: name, duration, seed, and the names of the tables",
     "links": "links: rate, delay, queue, losses, outages, changes over time",
-    "flows": "flows: who sends what to whom, when, and over which transport; traffic",
+    "flows": "flows: endpoints, start, transport and traffic",
     "defaults": "defaults of all flows",
     "tcp": "TCP: buffers, timers, recovery, SCPS-TP",
     "quic": "QUIC: credit, acknowledgements, resumption",

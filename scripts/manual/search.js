@@ -1,4 +1,4 @@
-// Asks the search of a built site: node search.js DIRECTORY QUERY... prints the results of each query as JSON.
+// Queries the search of a built site: node search.js DIRECTORY QUERY... prints the results of each query as JSON.
 "use strict";
 
 const fs = require("node:fs");

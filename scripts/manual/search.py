@@ -1,8 +1,8 @@
 """The search of the site: words that lead to a page, and a check of the index that Sphinx has built.
 
 Sphinx finds a page by its words and titles. `WORDS` adds entries for questions, synonyms and abbreviations; the search
-shows them first. `python -m manual.search DIRECTORY` asks the built site, with its own script in Node.js, and fails if
-the page of an entry is not among the first three results.
+shows them first. `python -m manual.search DIRECTORY` queries the built site, with its own script in Node.js, and
+fails if the page of an entry is not among the first three results.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-from docutils import nodes
 from sphinx.addnodes import index
 from sphinx.application import Sphinx
 
@@ -55,7 +55,7 @@ SHOWN = 3
 _ASK = Path(__file__).with_suffix(".js")
 
 
-def add(_app: Sphinx, document: nodes.document, name: str) -> None:
+def add(_app: Sphinx, document: Any, name: str) -> None:
     """Adds the words that lead to a page to its index, which the search reads; called before the page is written."""
     places = {word: place.partition("#") for word, place in WORDS.items()}
     entries = [("single", word, heading, "main", None) for word, (page, _, heading) in places.items() if page == name]
