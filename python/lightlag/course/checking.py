@@ -145,8 +145,6 @@ def _checked(question: Question, answer: float | str | None, value: Value | None
         return Checked(question, "missing")
     if isinstance(answer, float) and isinstance(value, float):
         is_right = abs(answer - value) <= question.within * abs(value) * (1 + 1e-9)
-    elif question.words:
-        is_right = answer in question.words
     else:
         is_right = answer == value
     return Checked(question, "right") if is_right else Checked(question, "wrong", question.hint)

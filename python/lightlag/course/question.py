@@ -36,9 +36,9 @@ class Question:
     options: Mapping[str, str] = field(default_factory=dict)
     """Letters of a choice, each with its text."""
     chosen: Callable[[Runs], str] | None = None
-    """Computes the right letter from runs."""
+    """Computes the right letter or name from runs."""
     words: tuple[str, ...] = ()
-    """Accepted names; the first one is shown in solutions."""
+    """Names that may be given."""
     required: Callable[[Runs], bool] | None = None
     """Whether the class of a student meets a requirement. Such a question has no answer in the file."""
     errors: str = ""
@@ -53,6 +53,6 @@ class Question:
         if self.options:
             return "one of " + ", ".join(f'"{letter}"' for letter in self.options)
         if self.words:
-            return "a name"
+            return "one of " + ", ".join(self.words)
         percent = f"{100 * self.within:g} %"
         return f"a number in {self.unit}, within {percent}" if self.unit else f"a number, within {percent}"

@@ -29,9 +29,8 @@ def value_of(question: Question, runs: Runs) -> Value:
         return bool(question.required(runs))
     if question.measured is not None:
         return float(question.measured(runs))
-    if question.chosen is not None:
-        return question.chosen(runs)
-    return question.words[0]
+    assert question.chosen is not None, f"{question.id} has no right answer"
+    return question.chosen(runs)
 
 
 def values_of(given: Lab, algorithm: str | None = None) -> dict[str, Value]:

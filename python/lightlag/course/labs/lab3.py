@@ -13,6 +13,7 @@ FILE = "lab3-bufferbloat"
 SHORT = {"links.1.queue": "50 packets"}
 CODEL = {"links.1.queue": {"discipline": "codel", "limit": "1000 packets"}}
 FQ = {"links.1.queue": {"discipline": "fq_codel", "limit": "1000 packets"}}
+ALGORITHMS = ("cubic", "newreno", "bbr")
 PACKET_MS = 1e3 * 8 * theory.PACKET / 20e6
 """Time of a packet on the slow link."""
 
@@ -25,6 +26,11 @@ def _power(seen: Observed) -> float:
 def _longer(runs: Runs) -> str:
     same = runs(FILE).goodput("download") < 1.02 * runs(FILE, SHORT).goodput("download")
     return "c" if same else "a"
+
+
+def _shortest(runs: Runs) -> str:
+    """The algorithm with the lowest round trip of the call."""
+    return min(ALGORITHMS, key=lambda name: runs(FILE, {"defaults.tcp.congestion": name}).last_srtt("call"))
 
 
 LAB = Lab(
@@ -134,9 +140,10 @@ LAB = Lab(
         ),
         Question(
             id="q9",
-            ask="Name the congestion control, of cubic, newreno and bbr, that keeps the call below 60 ms with 1,000 "
-            "packets and drop-tail.",
-            words=("bbr",),
+            ask="1,000 packets and drop-tail again: with which congestion control, cubic, newreno or bbr, has the "
+            "call the lowest SRTT at the end?",
+            words=ALGORITHMS,
+            chosen=_shortest,
             hint="Compare the three in the view Compare, or set congestion below Defaults.",
             reason="BBR measures rate and round trip, and keeps no standing queue. The other two fill what there is.",
         ),

@@ -50,7 +50,7 @@ LAB = Lab(
             theory=lambda _: theory.padhye(1e-2, 0.05, TIMEOUT_S) / 1e6,
             formula="Padhye et al. 1998, b = 1, T₀ = 250 ms",
             hint="Change loss of the link, forward, and run again.",
-            reason="Padhye's model expects a timeout for one loss in six at this rate; with SACK and RACK there is "
+            reason="Padhye's model expects a timeout for 18 % of the losses at this rate; with SACK and RACK there is "
             "none, so the goodput is near Mathis' 2.84 Mbit/s.",
             errors="Setting the loss for both directions: losses of ACKs hardly matter.",
         ),

@@ -80,7 +80,7 @@ LAB = Lab(
             theory=lambda runs: 1 / runs(FILE, WIDE).mean_rtt(),
             formula="additive increase: 1 / RTT, with the queue in the round trip",
             hint="Read cwnd at 30 s and at 50 s, subtract, and divide by 20 s.",
-            reason="One segment per round trip. The round trip is 133 ms on average, because half a BDP is queued.",
+            reason="One segment per round trip. The round trip is 133 ms on average, because a third of a BDP is queued.",
         ),
         Question(
             id="q5",
@@ -91,7 +91,8 @@ LAB = Lab(
             theory=lambda runs: 2500 * runs(FILE, WIDE).mean_rtt(),
             formula="(W / 2) · RTT",
             hint="A loss halves the window. Divide the rest by the growth of q4.",
-            reason="More than five minutes without a loss: one loss in 10⁸ packets (RFC 3649 §1).",
+            reason="More than five minutes without a loss, that is one loss in 9 million packets, 3 W² / 8 (compare "
+            "RFC 3649 §1).",
         ),
         Question(
             id="q6",
@@ -124,8 +125,8 @@ LAB = Lab(
             theory=lambda _: 1.054 * (0.1 / 1e-4) ** 0.75 / (1.2247 / 1e-4**0.5),
             formula="1.054 (RTT / p)^0.75 (RFC 9438 §5.1) divided by √(3 / (2 p))",
             hint="Run both with links.0.loss = 1e-4 and divide.",
-            reason="At this loss CUBIC is at the border of its Reno-friendly region. Slow start before the first "
-            "loss is part of both goodputs, which brings the ratio towards 1.",
+            reason="The formula assumes equal distances between the losses. At random distances, CUBIC's convex "
+            "growth gains more in long gaps than it loses in short ones; Reno's growth is linear.",
         ),
     ),
 )

@@ -104,7 +104,7 @@ LAB = Lab(
             formula="BDP + queue = 2 · 50 Mbit/s · 40 ms",
             hint="1 bdp is computed from the first delay. A packet has 1,500 bytes.",
             reason="166 in transit and 166 in the queue. CUBIC's window is larger after the long path, so packets "
-            "are lost: a handover to a shorter path is a loss of congestion.",
+            "are lost: a handover to a shorter path causes congestion.",
         ),
         Question(
             id="q6",
