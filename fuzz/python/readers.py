@@ -8,7 +8,8 @@ from pathlib import Path
 
 import lightlag as ll
 from files import message_of, put
-from lightlag import _engine
+from lightlag import _engine, course
+from lightlag.course.quantity import parse
 from lightlag.errors import InputError, ScenarioError
 from lightlag.studio.messages import check_types, parsed_message
 from lightlag.study.entry import line, parsed
@@ -54,6 +55,18 @@ def _study(data: bytes, folder: Path) -> None:
     assert ll.Study.read(path).to_toml(folder) == text
 
 
+def _answers(data: bytes, folder: Path) -> None:
+    """A file with the values of a student. If it is valid, each value is checked or rejected; nothing runs."""
+    path = put(("answers.toml",), data, folder)
+    try:
+        answers = course.read_answers(path)
+        for question in answers.lab.questions:
+            if not question.options and not question.words:
+                parse(answers.values.get(question.id, ""), question.unit, question.id)
+    except InputError as error:
+        message_of(error)
+
+
 def _store(data: bytes, folder: Path) -> None:
     """A line of a study's journal: incomplete, or a finished run."""
     entry = parsed(data)
@@ -87,6 +100,7 @@ TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     "read_run": _run,
     "read_comparison": _comparison,
     "read_study": _study,
+    "read_answers": _answers,
     "read_store": _store,
     "request": _request,
 }

@@ -269,7 +269,7 @@ def pages(reference: Reference) -> dict[str, str]:
     """Returns the pages of all sections, by the name of their table."""
     named = sources()
     places = places_of(reference)
-    texts = {name: HEADING.format(name) + f"\n{INTRODUCTIONS[name]}\n" for name in INTRODUCTIONS}
+    texts = {name: HEADING.format(name) + f"\n{_sentence(INTRODUCTIONS[name])}\n" for name in INTRODUCTIONS}
     for section in sorted(reference.in_order(), key=lambda one: one.title != places[one.title]):
         name = places[section.title]
         about = f"{_sentence(section.about)}\n\n" if section.about else ""
