@@ -74,4 +74,5 @@ def setup(app: Sphinx) -> None:
     pages.write(Path(__file__).parent)
     app.connect("source-read", live.add)
     app.connect("doctree-resolved", search.add)
+    app.connect("env-get-outdated", search.outdated)
     app.connect("build-finished", live.bring)

@@ -15,6 +15,7 @@ from typing import Any
 
 from sphinx.addnodes import index
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 WORDS = {
     "bufferbloat": "questions#bufferbloat-and-queues-against-it",
@@ -61,6 +62,11 @@ def add(_app: Sphinx, document: Any, name: str) -> None:
     entries = [("single", word, heading, "main", None) for word, (page, _, heading) in places.items() if page == name]
     if entries:
         document.insert(0, index(entries=entries))
+
+
+def outdated(_app: Sphinx, env: BuildEnvironment, *_changes: object) -> list[str]:
+    """Returns the pages of the words, which each build reads again: Sphinx does not store these entries."""
+    return sorted({place.partition("#")[0] for place in WORDS.values()} & env.found_docs)
 
 
 def results(site: Path, queries: list[str]) -> dict[str, list[str]]:
