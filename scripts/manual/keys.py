@@ -270,7 +270,7 @@ def pages(reference: Reference) -> dict[str, str]:
     named = sources()
     places = places_of(reference)
     texts = {name: HEADING.format(name) + f"\n{_sentence(INTRODUCTIONS[name])}\n" for name in INTRODUCTIONS}
-    for section in sorted(reference.in_order(), key=lambda one: one.title != places[one.title]):
+    for section in sorted(reference.in_order(), key=lambda one: one.title.partition(":")[0] != places[one.title]):
         name = places[section.title]
         about = f"{_sentence(section.about)}\n\n" if section.about else ""
         rows = "\n".join(_row(reference, key, named) for key in section.keys.values())
