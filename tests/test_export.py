@@ -646,8 +646,8 @@ def test_force_replaces_and_a_suffix_selects_the_format(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     line = ["export", "geo", "--from", "client", "--to", "server", "--as", "tc"]
     assert CliRunner().invoke(app, line).exit_code == 0
-    assert CliRunner().invoke(app, line).exit_code == 2
     assert CliRunner().invoke(app, [*line, "--force"]).exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["geo-client-server.sh"]
     line = ["export", "iridium", "--from", "Oslo", "--to", "Anchorage", "--as", "ntn", "-d", "1 s", "-q"]
     assert CliRunner().invoke(app, [*line, "-o", "a.json"]).output == ""
     assert json.loads(Path("a.json").read_text())["carrier_hz"] == 2e9

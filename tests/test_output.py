@@ -65,6 +65,13 @@ def test_results_are_saved_though_nothing_can_be_printed(
     load(tmp_path / "out")
 
 
+def test_a_replay_is_saved_though_nobody_reads_its_tables(shell: Shell, tmp_path: Path) -> None:
+    capture = Path(__file__).parent / "data" / "captures" / "linux-cubic-sender.pcap"
+    done = shell(f"exec {{gone}}> >(:); wait $!; $LL replay {capture} -o out >&$gone")
+    assert "error: standard output: cannot print: Broken pipe; files were written as usual" in done.stderr
+    ll.load(tmp_path / "out")
+
+
 def test_a_failure_to_print_replaces_the_old_results_all_the_same(shell: Shell, tmp_path: Path) -> None:
     assert shell("$LL run pair.toml -o out -q").returncode == 0
     assert shell("$LL run pair.toml -o out --force --seed 4 >/dev/full").returncode == 1

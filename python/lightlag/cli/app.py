@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from lightlag import _engine, _signals
-from lightlag.commands import captures, compared, destinations, repeated
+from lightlag.commands import captures, compared, repeated
 from lightlag.commands.application import MAX_JOBS, Entry, Group, application
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow, Qlog, QlogSchema
 from lightlag.commands.changes import changes as changes_of
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
+from lightlag.files import destinations
 from lightlag.files.writing import check_folder, reserved, speak_of_options
 from lightlag.machine import memory as _memory
 from lightlag.records import origin
@@ -224,7 +225,8 @@ def run(
         if not quiet:
             notes = sys.stderr if as_json else sys.stdout
             if folder is not None:
-                say(f"results in {folder}", file=notes)
+                why = destinations.instead(folder, default) if out is None else ""
+                say(f"results in {folder}{why}", file=notes)
                 if earlier is None and result.repeat is not None:
                     say(f"repeat it with: {origin.again('run', folder)}", file=notes)
             if acks:
@@ -352,7 +354,8 @@ def compare(
             print_json(compared.record(comparison, folder), allow_nan=False)
         if not quiet:
             kept = "report, figures and tables" if formats else "report and tables" if with_report else "tables"
-            say(f"{kept} in {folder}", file=sys.stderr if as_json else sys.stdout)
+            why = destinations.instead(folder, default) if out is None else ""
+            say(f"{kept} in {folder}{why}", file=sys.stderr if as_json else sys.stdout)
             if earlier is None and comparison.repeat is not None:
                 say(f"repeat it with: {origin.again('compare', folder)}", file=sys.stderr if as_json else sys.stdout)
         if earlier is not None:

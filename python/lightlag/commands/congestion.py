@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lightlag import _signals
 from lightlag.errors import CommandError, InputError, Interrupted
+from lightlag.files import destinations
 from lightlag.files.writing import check_folder, reserved
 from lightlag.text import progress as _progress
 from lightlag.text.table import print_rows
@@ -47,8 +48,7 @@ def validate(
     if not name:
         raise InputError("no congestion control is named; write lightlag validate congestion cubic")
     assess = partial(validation.congestion, name)
-    folder = out if out is not None else _folder(name, "validation")
-    _validate(name, assess, folder, force, replications, jobs, as_json, quiet)
+    _validate(name, assess, out, _folder(name, "validation"), force, replications, jobs, as_json, quiet)
 
 
 def validate_bbr(
@@ -75,8 +75,7 @@ def validate_bbr(
     if not name:
         raise InputError("--congestion: names no congestion control; write --congestion bbr3")
     assess = partial(validation.bbr, name, cases=_cases(only))
-    folder = out if out is not None else _folder(name, "bbr-cases")
-    _validate(name, assess, folder, force, replications, jobs, as_json, quiet)
+    _validate(name, assess, out, _folder(name, "bbr-cases"), force, replications, jobs, as_json, quiet)
 
 
 def _cases(only: str) -> Sequence[str]:
@@ -100,13 +99,15 @@ def _folder(name: str, what: str) -> Path:
 def _validate(
     name: str,
     assess: Callable[..., Assessment],
-    folder: Path,
+    out: Path | None,
+    default: Path,
     force: bool,
     replications: int | None,
     jobs: int | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
+    folder = destinations.unused(default, force=force) if out is None else out
     check_folder(folder, force)
     with _signals.held(), reserved(folder):
         # Again: another command may have just ended there.
@@ -119,7 +120,8 @@ def _validate(
             print_json(found.record(), allow_nan=False)
         elif not quiet:
             _print(found)
-            say(f"page, figures and assessment.json in {folder}")
+            why = destinations.instead(folder, default) if out is None else ""
+            say(f"page, figures and assessment.json in {folder}{why}")
         if not found.is_complete:
             count = f"{len(found.sections)} of {len(found.wanted) + 1} sections had finished and are in {folder}"
             raise CommandError(_signals.code(), f"interrupted; {count}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +12,7 @@ import typer
 
 from lightlag.commands.changes import changes as changes_of
 from lightlag.errors import InputError
+from lightlag.files import destinations
 from lightlag.text.terminal import say
 
 LAST_SEED = 2**63 - 1
@@ -28,7 +31,8 @@ def export(
             "--out",
             "-o",
             metavar="FILE",
-            help="File to write; of two files, their common start. Default: the names of scenario and nodes.",
+            help="File to write; of two files, their common start. Default: the names of scenario and nodes, "
+            "or that with -2 and so on.",
         ),
     ] = None,
     step: Annotated[str, typer.Option(metavar="TIME", help="Time between two values.")] = "100 ms",
@@ -92,9 +96,14 @@ def export(
     )
     changes = changes_of(sets, seed, duration)
     files = exports.export(scenario, start, end, form, step=step, sets=changes, measure=measure, ntn=options)
+    usual = files.name
+    if out is None and not force:
+        free = (dataclasses.replace(files, name=one) for one in destinations.names(usual))
+        files = next(one for one in free if not any(os.path.lexists(path) for path in one.paths()))
     for path in files.save(out, force=force):
         if not quiet:
             say_written(path)
     if not quiet:
         is_piped = out is not None and str(out) == "-"
-        say(files.about, file=sys.stderr if is_piped else sys.stdout)
+        why = destinations.instead(Path(files.name), Path(usual))
+        say(f"{files.about}{why}", file=sys.stderr if is_piped else sys.stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from lightlag.commands.numbers import finite
 from lightlag.errors import InputError
+from lightlag.files import destinations
 from lightlag.text.terminal import printable, say
 
 File = Annotated[
@@ -30,7 +32,10 @@ def import_(
     file: File,
     kind: Kind = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Scenario file to write; default: NAME.toml.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Scenario file to write; default: NAME.toml, or NAME-2.toml and so on."
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the scenario; default: the name of the file.")
@@ -109,6 +114,11 @@ def import_(
     options = imports.Options(rate, delay, interval, tuple(columns or ()), tuple(missing or ()), up, delays)
     chosen = out.name.removesuffix(".toml") if name is None and out is not None else name
     page = imports.to_scenario(file, kind=kind, name=chosen, options=options)
+    usual = f"{page.name}.toml"
+    if out is None and name is None and not force and os.path.lexists(usual):
+        # The trace next to it is named after the scenario, too.
+        free = next(one for one in destinations.names(page.name) if not os.path.lexists(f"{one}.toml"))
+        page = imports.to_scenario(file, kind=kind, name=free, options=options)
     scenario = out if out is not None else Path(f"{page.name}.toml")
     files = {scenario.with_name(name): text for name, text in page.files.items()}
     for path in put(
@@ -120,4 +130,5 @@ def import_(
         for warning, place, message in page.check():
             say(f"warning: {scenario}: {place}: {message} [{warning}]", file=sys.stderr)
     if not quiet and not is_stream(scenario):
-        say(f"now: lightlag run {scenario}")
+        why = destinations.instead(scenario, Path(usual)) if out is None else ""
+        say(f"now: lightlag run {scenario}{why}")

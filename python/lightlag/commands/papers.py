@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -12,7 +13,8 @@ import typer
 from lightlag import _signals
 from lightlag.commands.application import MAX_JOBS
 from lightlag.errors import CommandError, InputError
-from lightlag.text.terminal import meant, print_json
+from lightlag.files import destinations
+from lightlag.text.terminal import meant, print_json, say
 
 GROUP = "lightlag.papers"
 """The entry points of lightlag-papers: ``papers`` by name, ``all`` of them, ``tcp``, ``kernel``, ``measured``
@@ -46,7 +48,10 @@ def reproduce(
         str, typer.Argument(metavar="PAPER", help='One of "lightlag list papers", such as scps-ns3; or all.')
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Default: results/PAPER, results/papers of all.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Default: results/PAPER, results/papers of all; or NAME-2 and so on."
+        ),
     ] = None,
     force: Force = False,
     jobs: Annotated[
@@ -72,9 +77,12 @@ def reproduce(
     if paper != "all" and paper not in there:
         raise InputError(f'no paper "{paper}"; {meant(paper, there)}name one of {", ".join(there)}, or all')
     folder = out
-    if folder is None and not as_json:
-        folder = Path("results") / ("papers" if paper == "all" else paper)
     jobs, quiet = processors() if jobs is None else jobs, quiet or as_json
+    if folder is None and not as_json:
+        default = Path("results") / ("papers" if paper == "all" else paper)
+        folder = destinations.unused(default, force=force)
+        if folder != default and not quiet:
+            say(f"results go to {folder}{destinations.instead(folder, default)}", file=sys.stderr)
     if paper == "all":
         record = installed("all")(there.values(), folder, force=force, jobs=jobs, seeds=seeds, quiet=quiet).record()
     else:

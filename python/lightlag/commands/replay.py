@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lightlag import _signals
-from lightlag.commands import destinations, figures
+from lightlag.commands import figures
 from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
+from lightlag.files import destinations
 from lightlag.files.writing import check_folder, reserved
 from lightlag.text.terminal import print_json, say
 
@@ -66,7 +67,8 @@ def replay(
 
     look = looks.of(style, width=width, height=height, font=font, titles=titles)
     suffix = figures.suffix(format) or ".pdf"
-    folder = destinations.unused(Path("results") / f"replay-{capture.stem}", force=force) if out is None else out
+    default = Path("results") / f"replay-{capture.stem}"
+    folder = destinations.unused(default, force=force) if out is None else out
     check_folder(folder, force)
     with _signals.raising(), reserved(folder) as work:
         work.mkdir()
@@ -86,7 +88,8 @@ def replay(
         finally:
             _print(found, capture, as_json=as_json, quiet=quiet)
     if not quiet:
-        say(f"results in {folder}", file=sys.stderr if as_json else sys.stdout)
+        why = destinations.instead(folder, default) if out is None else ""
+        say(f"results in {folder}{why}", file=sys.stderr if as_json else sys.stdout)
 
 
 def _print(found: Repetition, capture: Path, *, as_json: bool, quiet: bool) -> None:

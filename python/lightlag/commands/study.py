@@ -13,6 +13,7 @@ import typer
 from lightlag import _signals
 from lightlag.commands.application import MAX_JOBS
 from lightlag.errors import CommandError, InputError
+from lightlag.files import destinations
 from lightlag.files.writing import check_folder, reserved
 from lightlag.text.table import print_rows
 from lightlag.text.terminal import print_json, printable, say
@@ -42,7 +43,10 @@ Place = Annotated[
     ),
 ]
 Out = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="DIR", help="Directory of the tables. Default: results/NAME.")
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="DIR", help="Directory of the tables. Default: results/NAME, or NAME-2 and so on."
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace results of another study.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
@@ -95,14 +99,14 @@ def run(
     """
     from lightlag.study import Study
     from lightlag.study.campaign import Where, carry_out
-    from lightlag.study.folder import check_place
+    from lightlag.study.folder import check_place, default
     from lightlag.study.schedule import Shard
     from lightlag.study.store import new_store
 
     share = None if shard is None else Shard.of(shard)
     study = Study.read(file)
     study.plan()
-    folder = _folder(study, out)
+    folder = _folder(study, out, force=force)
     if share is None:
         check_place(folder, study, force=force, file=file)
     style = "json" if as_json else "quiet" if quiet else "text"
@@ -123,7 +127,8 @@ def run(
             tables = _export(study, kept, folder, list(found.schedule.failures))
         if style == "text":
             _print(study, found.schedule, tables)
-            say(f"tables in {folder}, runs in {kept.place}")
+            why = "" if out is not None else destinations.instead(folder, default(study))
+            say(f"tables in {folder}{why}, runs in {kept.place}")
         if as_json:
             print_json({"event": "tables", "folder": str(folder)} | _counts(found))
         _end(study, found)
@@ -253,13 +258,13 @@ def export(
     """Write the tables and the report of a study from its store, without making runs."""
     from lightlag.commands.compared import formats as formats_of
     from lightlag.study import Study
-    from lightlag.study.folder import check_place
+    from lightlag.study.folder import check_place, default
     from lightlag.study.schedule import Schedule
     from lightlag.study.tables import comparison
 
     formats = formats_of(figures)
     study = Study.read(file)
-    folder = _folder(study, out)
+    folder = _folder(study, out, force=force)
     kept = _store(store, folder)
     check_place(folder, study, force=force, file=file)
     with _signals.held(), reserved(folder):
@@ -274,7 +279,8 @@ def export(
     if as_json:
         print_json({"study": study.name, "folder": str(folder), "runs": len(tables.runs)})
     else:
-        say(f"{len(tables.runs):,} runs: tables{' and report' if report else ''} in {folder}")
+        why = "" if out is not None else destinations.instead(folder, default(study))
+        say(f"{len(tables.runs):,} runs: tables{' and report' if report else ''} in {folder}{why}")
 
 
 def rerun(
@@ -282,7 +288,12 @@ def rerun(
     key: Annotated[str, typer.Argument(metavar="KEY", help="The first characters of a run's key.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Directory of the results. Default: results/NAME-KEY."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Directory of the results. Default: results/NAME-KEY, or NAME-KEY-2 and so on.",
+        ),
     ] = None,
     force: Force = False,
     store: Place = None,
@@ -294,16 +305,19 @@ def rerun(
 
     study = Study.read(file)
     one = find(study, key)
-    folder = Path("results") / f"{study.name}-{one.key[:12]}" if out is None else out
+    usual = Path("results") / f"{study.name}-{one.key[:12]}"
+    folder = destinations.unused(usual, force=force) if out is None else out
     check_folder(folder, force, inputs=[file])
     with _signals.held(), reserved(folder):
         run_read(one.scenario()).save(folder, force=force)
     say(named(study, one))
-    say(f"results in {folder}")
+    say(f"results in {folder}{destinations.instead(folder, usual) if out is None else ''}")
 
 
-def _folder(study: Study, out: Path | None) -> Path:
-    return Path("results") / study.name if out is None else out
+def _folder(study: Study, out: Path | None, *, force: bool = False) -> Path:
+    from lightlag.study.folder import place
+
+    return place(study, force=force) if out is None else out
 
 
 def _place(store: str | None, folder: Path) -> str | Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
 from lightlag.errors import InputError
+from lightlag.files import destinations
 from lightlag.files.input import read_results
 from lightlag.files.writing import check_folder, new_folder
 from lightlag.records import origin as _origin
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-__all__ = ["check_place", "export"]
+__all__ = ["check_place", "default", "export", "is_own", "place"]
 
 AGAIN = "lightlag study run study.toml --out ../again --store ../again-store"
 """Command that repeats every run, to be typed in the results directory."""
@@ -73,6 +74,34 @@ def export(study: StudyDesign, store: Store, directory: Path, *, force: bool, fa
     return tables
 
 
+def default(study: StudyDesign) -> Path:
+    """Returns the default directory of the results of a study."""
+    return Path("results") / study.name
+
+
+def place(study: StudyDesign, *, force: bool) -> Path:
+    """Returns the directory to which the results go by default: ``results/NAME``.
+
+    Where other results are there, it is the first of ``NAME-2``, ``NAME-3``, … that is free or holds this study.
+
+    Parameters
+    ----------
+    force
+        Return ``results/NAME``: its results are to be replaced.
+    """
+    return destinations.unused(default(study), force=force, may_take=lambda directory: is_own(directory, study))
+
+
+def is_own(directory: Path, study: StudyDesign) -> bool:
+    """Returns True if a directory is empty, or holds results of a study of this name."""
+    try:
+        if not any(directory.iterdir()):
+            return True
+        return bool(json.loads(read_results(directory / "run.json"))["study"] == study.name)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
 def check_place(directory: Path, study: StudyDesign, *, force: bool, file: Path | None = None) -> None:
     """Fails if the results of a study must not be written to a directory. Results of the same study are replaced.
 
@@ -90,15 +119,10 @@ def check_place(directory: Path, study: StudyDesign, *, force: bool, file: Path 
     FolderError
         If it cannot be written.
     """
-    if not force and directory.is_dir() and any(directory.iterdir()):
-        try:
-            is_own = json.loads(read_results(directory / "run.json"))["study"] == study.name
-        except (OSError, ValueError, KeyError, TypeError):
-            is_own = False
-        if not is_own:
-            raise FileExistsError(
-                f"{printable(directory)}: holds other results; name another directory with --out, or use --force"
-            )
+    if not force and directory.is_dir() and not is_own(directory, study):
+        raise FileExistsError(
+            f"{printable(directory)}: holds other results; name another directory with --out, or use --force"
+        )
     check_folder(directory, force=True, inputs=[] if file is None else [file])
 
 

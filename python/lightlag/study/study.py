@@ -15,7 +15,7 @@ from lightlag.outcomes.design import TABLES
 from lightlag.records.pandas import to_pandas
 from lightlag.study.campaign import Where, carry_out, default_store
 from lightlag.study.design import StudyDesign
-from lightlag.study.folder import check_place, export
+from lightlag.study.folder import check_place, export, place
 from lightlag.study.schedule import Schedule
 from lightlag.study.store import new_store, open_store
 from lightlag.study.tables import comparison
@@ -97,7 +97,8 @@ class Study(StudyDesign):
         Parameters
         ----------
         out
-            Directory of the results; by default ``results/NAME``. Results of the same study are replaced.
+            Directory of the results. Results of the same study are replaced. By default ``results/NAME``, or where
+            that holds other results ``results/NAME-2`` and so on.
         store
             Store of the runs of this study and of others: a directory or a URL. Defaults to ``store`` next to
             `out`.
@@ -113,7 +114,7 @@ class Study(StudyDesign):
         FileExistsError
             If the directory holds other results.
         """
-        directory = Path("results") / self.name if out is None else Path(out)
+        directory = place(self, force=False) if out is None else Path(out)
         self.plan()
         check_place(directory, self, force=False)
         with new_store(default_store(directory) if store is None else store) as kept:
