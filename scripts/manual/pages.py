@@ -81,7 +81,11 @@ Terms of lightlag, of its tables and reports, and of the field. `lightlag explai
 [Results](results.md) and the [keys of a scenario](reference/scenario.md) define columns and keys;
 [architecture](architecture.md#glossary) the terms of the source code.
 """
-    return "\n\n".join([head.rstrip(), *entries]) + "\n"
+    labels: dict[str, list[str]] = {}
+    for label in _glossary.labels():
+        labels.setdefault(label.of, []).append(f"{', '.join(label.names)}\n: {label.text}")
+    tables = [part for of, parts in labels.items() for part in (f"### {of[:1].upper()}{of[1:]}", *parts)]
+    return "\n\n".join([head.rstrip(), *entries, "## Labels of tables", *tables]) + "\n"
 
 
 def commands() -> str:

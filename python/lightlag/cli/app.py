@@ -421,16 +421,25 @@ def explain(
         return
     if file is not None or availability is not None or into is not None or as_json:
         raise InputError(f"a file, --availability, --into and --json belong to link-budget, not to {name}; omit them")
-    from lightlag.words import explain as _explain
-
     if not partitions:
-        print(_explain.explain(name))
+        print(_explained(name))
         return
     from lightlag.cli.partitions import describe
     from lightlag.running.single import threads_of
     from lightlag.scenario import read_scenario
 
     print(describe(read_scenario(name, []), threads_of(threads)))
+
+
+def _explained(name: str) -> str:
+    """Returns what is known about a name: terms, keys, columns, warnings, and the causes of a slow transfer."""
+    from lightlag.commands.why import explained
+    from lightlag.words import explain as _explain
+    from lightlag.words import words
+
+    if (cause := explained(name)) is None:
+        return _explain.explain(name)
+    return f"{_explain.explain(name)}\n\n{cause}" if words.is_explained(name) else cause
 
 
 def schema() -> None:

@@ -116,7 +116,7 @@ def import_(
     page = imports.to_scenario(file, kind=kind, name=chosen, options=options)
     usual = f"{page.name}.toml"
     if out is None and name is None and not force and os.path.lexists(usual):
-        # The trace next to it is named after the scenario, too.
+        # The trace next to it is also named after the scenario.
         free = next(one for one in destinations.names(page.name) if not os.path.lexists(f"{one}.toml"))
         page = imports.to_scenario(file, kind=kind, name=free, options=options)
     scenario = out if out is not None else Path(f"{page.name}.toml")

@@ -17,6 +17,17 @@ from lightlag.scenario import toml
 from lightlag.text.terminal import print_json, printable, say
 
 
+def explained(name: str) -> str | None:
+    """Explains a cause of a slow transfer by its name in tables; returns None for other names."""
+    from lightlag.diagnosis.causes import CAUSES
+
+    for one in CAUSES:
+        if one.name.lower() == name.strip().lower():
+            head = f"{one.name}: cause of a slow transfer, as lightlag why finds it"
+            return f"{head}\n\n  {one.statement}\n  Fix: {one.fix}"
+    return None
+
+
 def why(
     file: Annotated[
         str,

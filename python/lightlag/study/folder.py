@@ -80,9 +80,9 @@ def default(study: StudyDesign) -> Path:
 
 
 def place(study: StudyDesign, *, force: bool) -> Path:
-    """Returns the directory to which the results go by default: ``results/NAME``.
+    """Returns the default directory for new results: ``results/NAME``.
 
-    Where other results are there, it is the first of ``NAME-2``, ``NAME-3``, … that is free or holds this study.
+    If it holds other results, this is the first of ``NAME-2``, ``NAME-3``, … that is free or holds this study.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from lightlag import _engine
@@ -12,6 +13,7 @@ from lightlag._renamed import renamed
 from lightlag.errors import InputError
 from lightlag.scenario import toml_value
 from lightlag.text.terminal import meant
+from lightlag.words import schema as _schema
 
 __all__ = ["PROVENANCE", "algorithms", "explain", "first_sentences", "models", "presets", "profiles", "queues"]
 
@@ -52,11 +54,12 @@ def explain(name: str) -> str:
     )
     from lightlag.words import words as _words
 
-    for names, describe in kinds:
-        if name in names:
-            # A preset is a scenario file.
-            key = None if describe is _preset else _words.key(name)
-            return describe(name) + (f"\n\n{key}" if key else "")
+    for spelling in _words.spellings(name):
+        for names, describe in kinds:
+            if spelling in names:
+                # A preset is a scenario file.
+                key = None if describe is _preset else _words.key(spelling)
+                return describe(spelling) + (f"\n\n{key}" if key else "")
     algorithm = _engine.congestion_name(name)
     if algorithm and algorithm in {entry["name"] for entry in _catalog()["congestion"]}:
         return _algorithm(algorithm)
@@ -87,7 +90,7 @@ def models() -> dict[str, list[tuple[str, dict[str, Any]]]]:
 
     A name may stand for several models.
     """
-    definitions = json.loads(_engine.schema())["$defs"]
+    definitions = _schema.root()["$defs"]
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for definition, (_, _, key) in MODELS.items():
         for table in definitions[definition]["anyOf"]:
@@ -98,7 +101,7 @@ def models() -> dict[str, list[tuple[str, dict[str, Any]]]]:
 
 def profiles() -> dict[str, str]:
     """Returns the profiles, each with a sentence."""
-    variants = json.loads(_engine.schema())["$defs"]["Profile"]["oneOf"]
+    variants = _schema.root()["$defs"]["Profile"]["oneOf"]
     return {variant["const"]: variant["description"] for variant in variants}
 
 
@@ -114,6 +117,7 @@ def first_sentences(names: Mapping[str, str]) -> dict[str, str]:
     return {name: about.split(". ", maxsplit=1)[0].rstrip(".") for name, about in names.items()}
 
 
+@cache
 def _catalog() -> dict[str, Any]:
     catalog: dict[str, Any] = json.loads(_engine.catalog())
     return catalog
@@ -157,7 +161,7 @@ def _deviation(deviation: dict[str, str]) -> str:
 
 def _disciplines() -> dict[str, Any]:
     """Returns the schema of each queue discipline that is built in."""
-    variants = json.loads(_engine.schema())["$defs"]["Queue"]["anyOf"]
+    variants = _schema.root()["$defs"]["Queue"]["anyOf"]
     tables = (variant for variant in variants if "discipline" in variant.get("properties", {}))
     return {table["properties"]["discipline"]["const"]: table for table in tables}
 

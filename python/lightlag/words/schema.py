@@ -17,6 +17,7 @@ __all__ = [
     "SCHEMA",
     "Key",
     "all_keys",
+    "by_name",
     "children",
     "children_of",
     "choices",
@@ -75,6 +76,16 @@ def all_keys() -> tuple[Key, ...]:
     If a table can be at several places, its keys are listed at the first.
     """
     return tuple(_walk())
+
+
+@cache
+def by_name() -> dict[str, tuple[tuple[tuple[str, ...], Key], ...]]:
+    """Returns all keys by name, each with its path as :func:`normal` returns it."""
+    keys: dict[str, list[tuple[tuple[str, ...], Key]]] = {}
+    for one in all_keys():
+        steps = normal(one.place)
+        keys.setdefault(steps[-1], []).append((steps, one))
+    return {name: tuple(same) for name, same in keys.items()}
 
 
 def _walk() -> Iterator[Key]:

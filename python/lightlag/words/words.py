@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import textwrap
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,7 @@ from lightlag import _engine
 from lightlag.words import glossary
 from lightlag.words import schema as _schema
 
-__all__ = ["columns", "explanation", "key", "known", "warnings"]
+__all__ = ["columns", "explanation", "is_explained", "key", "known", "spellings", "warnings"]
 
 _SHOWN = 12
 
@@ -33,18 +34,70 @@ def explanation(word: str) -> str | None:
     True
     """
     word = word.strip()
+    if text := _exact(word):
+        return text
+    # "C/N0, faded", "Goodput (Mbit/s)", "Goodput over time": the heading without what follows the quantity.
+    for head in _heads(word):
+        if text := _exact(head):
+            return f"{word}: see {head}\n\n{text}"
+    return _mentions(word)
+
+
+def is_explained(word: str) -> bool:
+    """Returns True if a term has an explanation of its own, beyond descriptions that mention it."""
+    return any(_exact(one) for one in (word.strip(), *_heads(word.strip())))
+
+
+def _exact(word: str) -> str | None:
     found = _found(word)
     if term := glossary.term(word):
-        inner = [part for name in term.columns if name != word for part in _found(name)]
-        return "\n\n".join(dict.fromkeys([_term(word, term), *found, *inner]))
+        found = [_term(word, term), *found, *_inner(term.columns, word)]
+    for label in glossary.label(word):
+        found = [_label(word, label), *found, *_inner(label.columns, word)]
     if not found:
         # A table by the name of one of its entries.
         found = [part for part in map(key, _plurals(word)) if part][:1]
-    return "\n\n".join(found) or _mentions(word)
+    return "\n\n".join(dict.fromkeys(found)) or None
+
+
+def _heads(word: str) -> list[str]:
+    """Returns the parts of a heading before a comma, a unit or "over time", the longest first."""
+    starts = [at.start() for at in re.finditer(r", | in | \(| against | over time", word)]
+    return [word[:at] for at in sorted(starts, reverse=True) if at > 0]
+
+
+def _inner(names: Iterable[str], word: str) -> list[str]:
+    """Returns the explanations of other terms, keys and columns."""
+    parts = []
+    for name in names:
+        if name != word:
+            term = glossary.term(name)
+            parts += [] if term is None or name in columns() else [_term(name, term)]
+            parts += _found(name)
+    return parts
 
 
 def _found(word: str) -> list[str]:
-    return [part for part in (_warning(word), key(word), _columns(word) or _measure(word), _values(word)) if part]
+    """Returns the explanations of a warning, keys, columns and values, in the first spelling that is known."""
+    for spelling in spellings(word):
+        column = _columns(spelling)
+        measured = _measure(spelling) if column is None else [column]
+        parts = (_warning(spelling), key(spelling), *measured, _values(spelling))
+        if found := [part for part in parts if part]:
+            return found
+    return []
+
+
+def spellings(word: str) -> list[str]:
+    """Returns the spellings of a term in scenarios and tables.
+
+    Examples
+    --------
+    >>> spellings("Keep-Alive")
+    ['Keep-Alive', 'keep-alive', 'keep_alive']
+    """
+    lowered = word.lower()
+    return list(dict.fromkeys([word, lowered, re.sub(r"[ -]", "_", lowered), re.sub(r"[ _]", "-", lowered)]))
 
 
 def _term(word: str, term: glossary.Term) -> str:
@@ -53,10 +106,17 @@ def _term(word: str, term: glossary.Term) -> str:
     return f"{head}\n\n{_wrapped(term.text, '  ')}{also}"
 
 
+def _label(word: str, label: glossary.Label) -> str:
+    others = [name for name in label.names if name.lower() != word.lower()]
+    also = "\n" + _wrapped(f"Also: {', '.join(others)}", "  ") if others else ""
+    return f"{word}: in {label.of}\n\n{_wrapped(label.text, '  ')}{also}"
+
+
 def known() -> list[str]:
     """Returns all words that have their own explanation."""
     names = [key.name for key in _schema.all_keys()]
     spoken = [spelling for term in glossary.terms() for spelling in (term.name, *term.also)]
+    spoken += [name for label in glossary.labels() for name in label.names]
     return list(dict.fromkeys([*warnings(), *names, *_schema.word_places(), *columns(), *spoken]))
 
 
@@ -92,7 +152,7 @@ def key(word: str) -> str | None:
     steps = _schema.normal(word)
     if not steps:
         return None
-    matching = [one for one in _schema.all_keys() if _schema.normal(one.place)[-len(steps) :] == steps]
+    matching = [one for path, one in _schema.by_name().get(steps[-1], ()) if path[-len(steps) :] == steps]
     if not matching:
         matching = [_schema.Key(steps, schema, "", False) for schema in _schema.found(steps)[:1]]
     groups: dict[tuple[str, str], list[_schema.Key]] = {}
@@ -142,7 +202,7 @@ def _columns(word: str) -> str | None:
     return "\n\n".join(parts)
 
 
-def _measure(word: str) -> str | None:
+def _measure(word: str) -> list[str]:
     """Finds a metric by its title in tables, or a column by its name without its unit."""
     from lightlag.outcomes.design import MEASURES
 
@@ -155,7 +215,7 @@ def _measure(word: str) -> str | None:
     # goodput_bps, cwnd_segments, rtt_s.
     named = [name for name in columns() if re.fullmatch(rf"{re.escape(lowered)}_[a-z]+", name)]
     parts += [text for name in named[:_SHOWN] if (text := _columns(name))]
-    return "\n\n".join(parts) or None
+    return parts
 
 
 def _values(word: str) -> str | None:
