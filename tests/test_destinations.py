@@ -1,4 +1,4 @@
-"""Where results and files go by default: a name that is taken gives way to the next free one, and one line says so."""
+"""Default names of results and files: a command with a taken name chooses the next free one, and prints why."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Every heading and row label that commands print is explained by ``lightlag explain``, and every term of the field
-says what exists here.
-"""
+"""``lightlag explain`` has an entry for every heading and row label of printed tables, and for terms of the field."""
 
 from __future__ import annotations
 

@@ -372,3 +372,7 @@ def decimate_rows(times: pl.Series, values: pl.Series, points: int) -> pl.Series
     )
     kept = [found[name] for name in ("row", "last", "least", "greatest")]
     return pl.concat([one.alias("row") for one in kept]).drop_nulls().unique().sort()
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lightlag._compiled import located
@@ -79,6 +80,26 @@ class CommandError(Exception):
 def scenario_error(errors: list[tuple[str, str]], source: str) -> ScenarioError:
     """Returns a :class:`ScenarioError` whose lines name the file."""
     lines = (f"{source}: {path}: {message}" if path else f"{source}: {message}" for path, message in errors)
-    error = ScenarioError("\n".join(lines))
+    error = ScenarioError("\n".join(map(_with_key, lines)))
     error.errors = errors
     return error
+
+
+def _with_key(line: str) -> str:
+    """Completes an error about a key of a link with the key of the slowest link, as ``--set`` takes it.
+
+    Examples
+    --------
+    >>> _with_key("rate belongs to links[0] to links[1]; the slowest is links[1]")
+    'rate belongs to links[0] to links[1]; the slowest is links[1], so write links.1.rate'
+    """
+    if found := re.search(r"(\w+) (?:and )?belongs to links\[0\].*; the slowest is links\[(\d+)\]$", line):
+        return f"{line}, so write links.{found[2]}.{found[1]}"
+    if found := re.search(r"(\w+) belongs to the table defaults\.congestion\[\], which .*$", line):
+        key = f"defaults.tcp.congestion.{found[1]}"
+        return f"{line[: found.start()]}{found[1]} is a parameter of algorithms, so write {key}"
+    return line
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

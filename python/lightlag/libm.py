@@ -42,3 +42,7 @@ log2 = _function("log2", "The logarithm of x to the base 2.")
 pow = _function("pow", "x to the power of y.")
 sin = _function("sin", "The sine of x, in radians.")
 tanh = _function("tanh", "The hyperbolic tangent of x.")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

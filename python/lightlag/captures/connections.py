@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
 from lightlag.errors import InputError, Interrupted
+from lightlag.files.input import is_capture
 from lightlag.text.quantities import milliseconds as _time_for_people
 from lightlag.text.quantities import number, rate, share, size
 
@@ -22,12 +23,9 @@ if TYPE_CHECKING:
     from lightlag.drawing.style import Chart
     from lightlag.text.table import Row
 
-__all__ = ["Capture", "Connection", "inspect"]
+__all__ = ["Capture", "Connection", "inspect", "is_capture"]
 
 _SHOWN = 20
-_MAGIC = tuple(bytes.fromhex(start) for start in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
-"""Magic numbers at the start of pcapng and pcap files."""
-_GZIP = b"\x1f\x8b"
 
 
 def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int], object] | None = None) -> Capture:
@@ -53,19 +51,6 @@ def inspect(path: str | os.PathLike[str], *, progress: Callable[[int, int, int],
     if capture.summary["interrupted"]:
         raise Interrupted(capture)
     return capture
-
-
-def is_capture(path: Path) -> bool:
-    """Returns true if a file starts like a capture, also if it is compressed with gzip."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    if start.startswith(_GZIP):
-        try:
-            with gzip.open(path) as packed:
-                start = packed.read(4)
-        except (OSError, EOFError, zlib.error):
-            return False
-    return start in _MAGIC
 
 
 def _read(path: str | os.PathLike[str], **options: Any) -> _engine.Capture:

@@ -302,12 +302,13 @@ def compare(
     from lightlag.scenario import check as check_scenario
 
     vary = compared.with_transport(vary, transport)
+    names = ",".join(congestion) if congestion else None
     changes = changes_of(sets, seed, duration)
     formats = compared.formats(figures)
     with_report = figures is None or bool(formats)
-    earlier = repeated.comparison(files, congestion, vary, changes, replications != 10)
+    earlier = repeated.comparison(files, names, vary, changes, replications != 10)
     if earlier is None:
-        plan = compared.plan(files, congestion, vary or [], replications, changes)
+        plan = compared.plan(files, names, vary or [], replications, changes)
         default = continuing.folder(plan)
     else:
         plan, default = repeated.plan(earlier), repeated.beside(files[0])
@@ -340,7 +341,7 @@ def compare(
             command = shlex.join(["lightlag", *sys.argv[1:]])
             about: dict[str, Any] = {"formats": formats, "report": with_report, "command": command}
             if earlier is None:
-                about["study"] = compared.study(files, congestion, vary or [], replications, changes, folder)
+                about["study"] = compared.study(files, names, vary or [], replications, changes, folder)
             try:
                 comparison.save_with(helpers, folder, force=True, **about)
             finally:

@@ -24,6 +24,7 @@ from lightlag.text.terminal import printable
 __all__ = ["HELP", "Command", "Commands", "Entry", "Group", "application"]
 
 PROGRAM = "lightlag"
+LAST_SEED = 2**63 - 1
 MAX_JOBS = 4096
 """Maximum number of threads or processes of a command."""
 ALONE = ("--install-completion", "--show-completion")
@@ -72,6 +73,8 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if message := renamed(" ".join([PROGRAM, *ctx.command_path.split()[1:], *args[:1]])):
             ctx.fail(message)
+        if args and args[0] not in self.entries and ctx.parent is None and (hint := _COMMANDS.get(args[0])):
+            ctx.fail(f"No such command '{args[0]}'; {hint}")
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **options: Any) -> Any:
@@ -149,6 +152,20 @@ _HINTS = {
 """Option names of other programs, each with the corresponding option of ours or a hint."""
 
 
+_COMMANDS = {
+    **dict.fromkeys(("completion", "completions"), 'install completion with "lightlag --install-completion"'),
+    **dict.fromkeys(("simulate", "sim", "exec", "start"), 'run a scenario with "lightlag run FILE"'),
+    **dict.fromkeys(("presets", "scenarios", "examples"), 'list presets with "lightlag list scenarios"'),
+    **dict.fromkeys(("algorithms", "congestion", "cc"), 'list algorithms with "lightlag list congestion"'),
+    **dict.fromkeys(("analyse", "analyze", "pcap", "capture"), 'describe a capture with "lightlag inspect FILE"'),
+    **dict.fromkeys(("validate-file", "lint", "verify"), 'check a scenario with "lightlag check FILE"'),
+    **dict.fromkeys(("gui", "ui", "web", "browser"), 'open the studio with "lightlag studio"'),
+    **dict.fromkeys(("glossary", "define", "what", "describe"), 'explain a term with "lightlag explain TERM"'),
+    **dict.fromkeys(("init", "create", "template"), 'write a scenario to start from with "lightlag new scenario NAME"'),
+}
+"""Names of commands that do not exist, each with the command that was probably meant."""
+
+
 def _check_pairs(option: Any, args: list[str]) -> None:
     """Fails if a key and its value are two words: the second would be taken for a FILE."""
     for at, word in enumerate(args):
@@ -216,10 +233,43 @@ class _Loaded(MutableMapping[str, Any]):
         command: Any = typer.main.get_command(alone)
         command.guard = self._guard
         for one in command.params:
-            # Otherwise the help shows the name of the parser's type, "<int range>".
-            if one.metavar is None and one.param_type_name == "option" and "int" in one.type.name:
-                one.metavar = "N"
+            _plain_help(one)
         return command
+
+
+_METAVARS = {"int": "N", "float": "NUMBER", "str": "TEXT", "text": "TEXT", "path": "PATH"}
+
+
+def _plain_help(parameter: Any) -> None:
+    """Changes the help of a parameter to plain words: without types and ranges in the notation of the parser."""
+    kind = parameter.type
+    if parameter.param_type_name == "argument":
+        # The line of the usage shows which arguments are required.
+        record = parameter.get_help_record
+        parameter.get_help_record = lambda ctx: _without_required(record(ctx))
+    elif parameter.metavar is None and not getattr(parameter, "is_flag", False):
+        names = (value for name, value in _METAVARS.items() if name in kind.name)
+        parameter.metavar = next(names, None)
+    if hasattr(kind, "_describe_range"):
+        text = _range(kind.min, kind.max)
+        kind._describe_range = lambda: text
+
+
+def _without_required(record: tuple[str, str] | None) -> tuple[str, str] | None:
+    return None if record is None else (record[0], re.sub(r"\s*\[required\]$", "", record[1]))
+
+
+def _range(least: float | None, most: float | None) -> str:
+    """Describes a range of numbers.
+
+    Examples
+    --------
+    >>> _range(1, 65535), _range(0, 2**63 - 1), _range(None, 5)
+    ('1 to 65535', 'at least 0', 'at most 5')
+    """
+    if most is None or most == LAST_SEED:
+        return f"at least {least:g}"
+    return f"at most {most:g}" if least is None else f"{least:g} to {most:.15g}"
 
 
 def application(
@@ -263,5 +313,7 @@ def _escaped() -> Iterator[None]:
         if isinstance(message := getattr(error, "message", None), str):
             message = message or getattr(getattr(error, "param", None), "help", None) or ""
             message = re.sub(r"is not a valid int(eger)?( range)?\.", "is not a whole number.", message)
+            message = re.sub(r"is not a valid float( range)?\.", "is not a number.", message)
+            message = re.sub(r"is not in the range (.*)\.", r"is out of range: give \1.", message)
             error.message = printable(message, keep="\n")  # type: ignore[attr-defined]
         raise

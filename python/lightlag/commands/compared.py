@@ -35,14 +35,14 @@ __all__ = [
 ]
 
 Congestion = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--congestion",
         "-c",
         metavar="NAMES",
         help='Algorithms, separated by commas; default: all. "cubic/bbr" lets two compete: flows use them in turn. '
         """A table sets parameters: "{ algorithm = 'cubic', beta = 0.8 }". "CUBIC: cubic" sets the label in tables """
-        "and figures.",
+        "and figures. May be repeated.",
     ),
 ]
 Vary = Annotated[
@@ -128,10 +128,12 @@ def plan(
     from lightlag.outcomes.variables import split
     from lightlag.scenario import congestion_names
 
-    for file in files:
-        if not Path(file).exists() and {*file.split(",")} <= {*congestion_names()}:
-            listed = file if congestion is None else f"{congestion},{file}"
-            raise InputError(f"{file}: is an algorithm, not a scenario; write -c {shlex.quote(listed)}")
+    known = {*congestion_names()}
+    meant = [file for file in files if not Path(file).exists() and {*file.split(",")} <= known]
+    if meant:
+        listed = ",".join([*([] if congestion is None else [congestion]), *meant])
+        what = "is an algorithm, not a scenario" if len(meant) == 1 else "are algorithms, not scenarios"
+        raise InputError(f"{', '.join(meant)}: {what}; write -c {shlex.quote(listed)}")
     names = None if congestion is None else [name for name in split(congestion, ",", "--congestion") if name]
     return make(files, names, vary, replications, changes)
 

@@ -30,7 +30,8 @@ def list_(
     """List the names of congestion controls, queues, profiles, scenarios or papers."""
     what = SYNONYMS.get(what, what)
     if what not in LISTS:
-        raise InputError(f'cannot list "{what}"; {meant(what, LISTS)}name one of {", ".join(LISTS)}')
+        others = '; "lightlag explain NAME" describes models, keys, columns and warnings'
+        raise InputError(f'cannot list "{what}"; {meant(what, LISTS)}name one of {", ".join(LISTS)}{others}')
     found = entries(what)
     if as_json:
         print_json({what: [{"name": name, "about": about} for name, about in found.items()]})

@@ -20,7 +20,7 @@ from lightlag.custom.hooks import place_of
 from lightlag.custom.jit import numba
 from lightlag.custom.lines import with_lines
 from lightlag.errors import InputError
-from lightlag.text.terminal import printable
+from lightlag.text.terminal import meant, printable
 
 CONTROL = {
     **dict.fromkeys(("cwnd", "ssthresh", "pacing_rate", "segment_size", "prior_cwnd", "prior_ssthresh"), "f8"),
@@ -139,8 +139,8 @@ def _hook(nb: Any, np: Any, cls: type, hook: str, record: Any, wholes: frozenset
     except Exception as error:
         # numba reports some errors by exceptions of its parts, such as a KeyError of a record.
         raise InputError(
-            f"{_place(function, error)}: {cls.__name__}.{hook}: numba cannot compile it: {_reason(error)}; change the "
-            "method, or remove @compiled"
+            f"{_place(function, error)}: {cls.__name__}.{hook}: numba cannot compile it: "
+            f"{_reason(hook, function, error)}; change the method, or remove @compiled"
         ) from error
     if answers and not isinstance(found := method.nopython_signatures[0].return_type, (types.Integer, types.Boolean)):
         raise InputError(
@@ -154,25 +154,34 @@ def _place(function: Any, error: Exception) -> str:
     file = function.__code__.co_filename
     lines = re.findall(rf'File "{re.escape(file)}", line (\d+)', str(error))
     if not lines and isinstance(error, KeyError):
-        lines = _lines_of(function, str(error.args[0]) if error.args else "")
+        lines = _lines_of(function, rf"\.{re.escape(_field(error))}\b")
+    if not lines and (unknown := re.search(r"name '(\w+)' is not defined", str(error))):
+        lines = _lines_of(function, rf"\b{unknown[1]}\b")
     return f"{printable(file)}:{lines[-1]}" if lines else place_of(function)
 
 
-def _lines_of(function: Any, field: str) -> list[str]:
-    """Returns the first line of a method that refers to a field of its record."""
+def _field(error: KeyError) -> str:
+    return str(error.args[0]) if error.args else ""
+
+
+def _lines_of(function: Any, pattern: str) -> list[str]:
+    """Returns the first line of a method that matches a pattern."""
     try:
         source, first = inspect.getsourcelines(function)
     except OSError:
         return []
-    named = [first + at for at, line in enumerate(source) if re.search(rf"\.{re.escape(field)}\b", line)]
+    named = [first + at for at, line in enumerate(source) if re.search(pattern, line)]
     return [str(line) for line in named[:1]]
 
 
-def _reason(error: Exception) -> str:
+def _reason(hook: str, function: Any, error: Exception) -> str:
     if isinstance(error, KeyError):
-        return (
-            f"it has no field {error.args[0] if error.args else ''}; declare it, as NAME: float = lightlag.state(0.0)"
-        )
+        field, own = _field(error), next(iter(inspect.signature(function).parameters), "self")
+        if _lines_of(function, rf"\b{own}\.{re.escape(field)}\b"):
+            return f"it has no field {field}; declare it, as {field}: float = lightlag.state(0.0)"
+        return f"the argument has no {field}; {meant(field, FIELDS[hook])}there are {', '.join(FIELDS[hook])}"
+    if "Cannot cast" in str(error):
+        return "a value has the wrong type: fields of a compiled class hold numbers; assign a number"
     return printable(next((line.strip() for line in str(error).splitlines() if _says_why(line)), type(error).__name__))
 
 

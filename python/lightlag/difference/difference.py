@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from lightlag import _engine
-from lightlag.captures.connections import is_capture
 from lightlag.comparison.comparison import Comparison, load_comparison
 from lightlag.difference import flows as flow_difference
 from lightlag.errors import InputError
+from lightlag.files.input import is_capture
 from lightlag.outcomes import pairing
 from lightlag.outcomes.design import MEASURES, Design, Measure
 from lightlag.outcomes.variables import Variable, meaning

@@ -16,7 +16,9 @@ from lightlag.text.terminal import printable
 __all__ = [
     "MAX_RESULTS_BYTES",
     "MAX_TEXT_BYTES",
+    "binary_reason",
     "check_regular",
+    "is_capture",
     "parquet_errors",
     "parquet_reason",
     "read_bytes",
@@ -28,6 +30,26 @@ MAX_TEXT_BYTES = 256 << 20
 """Maximum size of a scenario, a study or another file that a user writes: 256 MiB."""
 MAX_RESULTS_BYTES = 8 << 30
 """Maximum size of a file in a results directory: 8 GiB."""
+
+
+_CAPTURES = tuple(bytes.fromhex(start) for start in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
+"""Magic numbers at the start of pcapng and pcap files."""
+
+
+def is_capture(path: str | os.PathLike[str]) -> bool:
+    """Returns True if a file starts like a capture in pcapng or pcap."""
+    with Path(path).open("rb") as file:
+        return file.read(4) in _CAPTURES
+
+
+def binary_reason(path: str | os.PathLike[str], error: UnicodeDecodeError) -> str:
+    """Returns the error of a file that is not text, with the commands that read it if it is a capture."""
+    if Path(path).is_file() and is_capture(path):
+        return (
+            "is a capture, not a text file; lightlag inspect describes it, replay repeats it, and import makes a "
+            "scenario of its path"
+        )
+    return f"byte {error.start} is not UTF-8; save the file as UTF-8 text"
 
 
 def read_bytes(path: str | os.PathLike[str], max_bytes: int = MAX_TEXT_BYTES, *, only_files: bool = False) -> bytes:

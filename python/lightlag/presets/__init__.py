@@ -70,6 +70,7 @@ __all__ = [
     "konnect_geo",
     "kuiper_630",
     "leo",
+    "leo_iot",
     "long_fat",
     "lossy",
     "lte_2023",
@@ -682,3 +683,7 @@ PRESETS: dict[str, Callable[[], Scenario]] = {
     "geo-pep": geo_pep,
 }
 """Functions that build the presets, by name; their parameters have defaults."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -18,6 +18,7 @@ from lightlag.errors import InputError
 from lightlag.files.input import (
     MAX_RESULTS_BYTES,
     check_regular,
+    is_capture,
     parquet_errors,
     parquet_reason,
     read_bytes,
@@ -180,6 +181,11 @@ class Folder:
         except FileNotFoundError:
             raise InputError(
                 f'{shown}: is not a results directory (no run.json); write one with "lightlag run"'
+            ) from None
+        except NotADirectoryError:
+            what = "a capture, which lightlag inspect describes" if is_capture(directory) else "a file"
+            raise InputError(
+                f"{shown}: is {what}; name a results directory that lightlag run, compare or study wrote"
             ) from None
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lightlag import _engine
 from lightlag.errors import InputError, scenario_error
-from lightlag.files.input import read_text
+from lightlag.files.input import binary_reason, read_text
 from lightlag.files.writing import MARK
 from lightlag.scenario import parsing
 from lightlag.scenario import presets as _presets
@@ -147,7 +147,7 @@ def _read(path: Path) -> str:
     try:
         return read_text(path)
     except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is not UTF-8; save the file as UTF-8 text"
+        reason = binary_reason(path, error)
     except FileNotFoundError:
         reason = f'no such file; {_guess(path)}name a scenario file, or one of "lightlag list scenarios"'
     except IsADirectoryError:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from lightlag._renamed import former_keywords
 from lightlag.errors import InputError
-from lightlag.files.input import read_text
+from lightlag.files.input import binary_reason, read_text
 from lightlag.outcomes.design import MEASURES
 from lightlag.outcomes.plan import Cell, Plan, cells_of, design_of, read_bases
 from lightlag.outcomes.variables import Competitors, Variable, quantity, split_parameters, text_of
@@ -162,7 +162,9 @@ class StudyDesign:
                 else "name a study file"
             )
             raise InputError(f"{shown}: cannot read: {error.strerror or error}; {remedy}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            raise InputError(f"{shown}: {binary_reason(file, error)}") from None
+        except tomllib.TOMLDecodeError as error:
             raise InputError(f"{shown}: is not valid TOML: {printable(error)}") from None
         try:
             study = cls.of(table, file.parent, file.stem)
