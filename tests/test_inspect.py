@@ -394,7 +394,7 @@ def test_a_real_capture_is_compared_with_a_directory_and_with_a_capture(
         done = lightlag("compare-capture", REAL / "loss-sender.pcap", other, "-o", figure)
         assert done.returncode == 0, done.stderr
         assert (tmp_path / figure).stat().st_size > 1000
-        for title in ("goodput", "retransmitted segments", "least RTT", "maximum in flight", "ratio"):
+        for title in ("goodput", "retransmitted segments", "min RTT", "maximum in flight", "ratio"):
             assert title in done.stdout, title
 
 

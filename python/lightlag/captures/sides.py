@@ -38,7 +38,7 @@ MEASURES: tuple[tuple[str, str, str], ...] = (
     ("sack_blocks", "SACK blocks", ""),
     ("zero_windows", "zero windows", ""),
     ("ce_packets", "packets marked CE", ""),
-    ("min_rtt_s", "least RTT", "s"),
+    ("min_rtt_s", "min RTT", "s"),
     ("mean_rtt_s", "mean RTT", "s"),
     ("p95_rtt_s", "95th percentile of RTT", "s"),
     ("max_in_flight_bytes", "maximum in flight", "B"),

@@ -31,7 +31,9 @@ def describe(scenario: _engine.Scenario, threads: int) -> str:
     shared = len(answer["partitions"]) > answer["lanes"]
     for number, part in enumerate(answer["partitions"]):
         thread = f"thread {part['lane'] + 1}, " if shared else ""
-        lines.append(f"partition {number:<3} {thread}{part['nodes']} nodes, {part['share']:.0%} of the expected work")
+        lines.append(
+            f"partition {number:<3} {thread}{part['nodes']} nodes, {100 * part['share']:.0f} % of the expected work"
+        )
     lines += [
         f"trial:        {answer['simulated_s']:.4g} s, {answer['events']:,} events in {answer['windows']:,} windows, "
         f"{answer['crossings']:,} packets over the cut",

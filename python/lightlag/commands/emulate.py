@@ -274,10 +274,10 @@ def _report(emulation: Emulation, *, as_json: bool, quiet: bool) -> None:
     for name, direction in zip(names, statistics["directions"], strict=True):
         if direction["late_packets"]:
             share = direction["late_packets"] / direction["delivered_packets"]
-            say(f"{name}: {direction['late_packets']} deliveries ({share:.2%}) more than 1 ms late")
+            say(f"{name}: {direction['late_packets']} deliveries ({100 * share:.2f} %) more than 1 ms late")
     if statistics["stalls"]:
         longest = _time(statistics["longest_stall_us"])
-        say(f"the loop was held up for more than 1 ms {statistics['stalls']} times, at most {longest}")
+        say(f"the loop was delayed by more than 1 ms {statistics['stalls']} times, at most {longest}")
     _histogram(statistics)
 
 
@@ -294,4 +294,4 @@ def _histogram(statistics: dict[str, Any]) -> None:
     print("lateness")
     for power in range(min(counts), max(counts) + 1):
         share = counts.get(power, 0) / total
-        say(f"  below {_time(2.0**power):>8}  {share:8.3%}  {'#' * round(40 * share)}")
+        say(f"  below {_time(2.0**power):>8}  {100 * share:7.3f} %  {'#' * round(40 * share)}")

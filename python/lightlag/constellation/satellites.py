@@ -27,7 +27,10 @@ def sky(scenario: ScenarioLike) -> Sky:
     """
     found = read_scenario(scenario).sky()
     if found is None:
-        raise InputError("the scenario has no constellation; write [constellation] and [[stations]], or name a preset")
+        raise InputError(
+            "the scenario has no constellation; write [constellation] and [[stations]], or name a preset such as "
+            "starlink-550"
+        )
     return Sky(found)
 
 

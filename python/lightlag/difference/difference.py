@@ -50,6 +50,8 @@ Comparable: TypeAlias = "Result | Comparison | StudyResults | ScenarioLike"
 """A result, a comparison, a study's results, a directory with one of these, or any description of a scenario."""
 
 _COMPARED = (*MEASURES, Measure("timeouts", "Timeouts", "", "expirations of retransmission timers"))
+LONG_S = 10.0
+"""Times of at least this are shown in seconds, others in milliseconds."""
 _MOST_FLOWS = 20
 _NONE = "–"
 
@@ -446,7 +448,8 @@ def _cells(measure: Measure, row: Mapping[str, Any]) -> Row:
         if value is None:
             return _NONE
         mean, spread = value / factor, math.nan if half is None else half / factor
-        digits = _engine.decimals(mean, spread)
+        is_count = not measure.unit and half is None and mean.is_integer()
+        digits = 0 if is_count else _engine.decimals(mean, spread)
         around = "" if math.isnan(spread) else f" ± {spread:.{digits}f}"
         return f"{mean:{sign if mean else ''}.{digits}f}{around}{' ' * bool(unit)}{unit}"
 
@@ -455,12 +458,25 @@ def _cells(measure: Measure, row: Mapping[str, Any]) -> Row:
         "A": text(a),
         "B": text(b),
         "difference": text(change, row.get("half_width"), "+"),
-        "relative": _NONE if relative is None else f"{relative:+.1%}" if relative else "0%",
+        "relative": _NONE if relative is None else _percent(relative),
     }
+
+
+def _percent(part: float) -> str:
+    """Returns a relative difference in percent.
+
+    Examples
+    --------
+    >>> _percent(-0.2216), _percent(615.98), _percent(0.0)
+    ('-22.2 %', '+61,598 %', '0 %')
+    """
+    return f"{100 * part:+,.{1 if abs(part) < 10 else 0}f} %" if part else "0 %"
 
 
 def _unit(measure: Measure, largest: float) -> tuple[float, str]:
     """Returns a divisor for the values of a metric, and the unit after division."""
+    if measure.unit == "ms" and largest >= LONG_S:
+        return 1.0, "s"
     if measure.unit in ("%", "ms"):
         return {"%": 0.01, "ms": 1e-3}[measure.unit], measure.unit
     if measure.unit != "bit/s":

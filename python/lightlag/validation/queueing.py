@@ -41,6 +41,7 @@ def section(measured: Sequence[Measured]) -> Section:
     names = ("delay_mean_s", "delay_p95_s", "utilisation")
     rows = [{"queue_bdp": size} | columns(runs, *names) for (size,), runs in groups(measured)]
     said = [
-        f"{row['queue_bdp']:g} BDP: {row['delay_mean_s'] * 1e3:.3g} ms, {row['utilisation']:.1%} used" for row in rows
+        f"{row['queue_bdp']:g} BDP: {row['delay_mean_s'] * 1e3:.3g} ms, {100 * row['utilisation']:.1f} % used"
+        for row in rows
     ]
     return Section("queue", "Queue", rows, "; ".join(said))

@@ -97,7 +97,7 @@ def section(setup: Setup, measured: Sequence[Measured], own: Response | None) ->
         judged = [abs(row["deviation_own"]) for row in rows]
         holds = max(judged) <= TOLERANCE
         within = sum(one <= TOLERANCE for one in judged)
-        said.append(f"own response function within {TOLERANCE:.0%} at {within} of {len(judged)} points")
+        said.append(f"own response function within {100 * TOLERANCE:.0f} % at {within} of {len(judged)} points")
     return Section("response", "Response to loss", rows, "; ".join(said), holds, figures={"slopes": slopes})
 
 
