@@ -54,7 +54,7 @@ LAYERS: dict[str, set[str]] = {
     | {"analyse", "comparison", "files", "machine", "outcomes", "records", "results", "running"}
     | {"scenario", "scenario.presets", "scenario.reading"},
     "difference": BASE
-    | {"captures", "comparison", "outcomes", "records", "results", "study"}
+    | {"captures", "comparison", "files", "outcomes", "records", "results", "study"}
     | {"scenario", "scenario.presets", "scenario.reading"},
     "diagnosis": BASE | {"analyse", "captures", "machine", "results", "running", "scenario"},
     "loading": BASE | {"comparison", "results", "study"},
