@@ -275,7 +275,7 @@ MISTAKES = (
     ),
     (["explain", "nosuchterm"], 'unknown name "nosuchterm"; '),
 )
-"""What newcomers typed, and a part of the error."""
+"""Input of newcomers, and a part of the error."""
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES, ids=[" ".join(arguments) for arguments, _ in MISTAKES])

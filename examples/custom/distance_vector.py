@@ -47,7 +47,7 @@ class DistanceVector(ll.Router):
                 self.ways[node] = (told + 1, message.sender, message.now_ns)
                 self.release(node)
             elif neighbour == message.sender:
-                # It has no way any more.
+                # It has no route any more.
                 del self.ways[node]
 
     def next_hop(self, packet):

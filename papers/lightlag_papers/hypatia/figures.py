@@ -73,8 +73,8 @@ def spreads(found: Mapping[tuple[str, bool], Spread]) -> Chart:
             label = f"{fleet.name}, {'slant' if slant else 'mask'}"
             for one, values in zip(axes, (spread.greatest, spread.ratio), strict=True):
                 one.plot(np.sort(values), np.linspace(0, 1, len(values)), label=label, **look)
-    axes[0].set_xlabel("greatest RTT (ms)")
-    axes[1].set_xlabel("greatest over least RTT")
+    axes[0].set_xlabel("maximum RTT (ms)")
+    axes[1].set_xlabel("maximum over minimum RTT")
     axes[1].set_xlim(1, 2)
     axes[0].set_ylabel("fraction of 4950 pairs")
     axes[0].legend(fontsize="small")

@@ -236,11 +236,11 @@ def measured_rows(effort: Effort) -> list[Row]:
         ),
         Row.claim(
             "Starlink as measured",
-            "least round trip, and CUBIC's mean, ms",
+            "minimum round trip, and CUBIC's mean, ms",
             "20; quartiles 40, 50, 60",
             f"{least:.0f}; {mean:.0f}",
             15 <= least <= 40 and 40 <= mean <= 60,
-            f"the least from 15 to 40 ms, the mean between the quartiles ({BEFOREHAND}); "
+            f"the minimum from 15 to 40 ms, the mean between the quartiles ({BEFOREHAND}); "
             "the scheduler's delay is a choice",
         ),
     ]

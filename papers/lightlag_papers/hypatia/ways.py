@@ -240,7 +240,7 @@ def spread_rows() -> tuple[list[Row], dict[tuple[str, bool], Spread], Layout]:
         rows.append(
             Row.check(
                 f"all pairs, {name}",
-                f"greatest RTT p50/p90, greatest over least p50/p90, changes, out; {'slant' if slant else 'mask'}",
+                f"maximum RTT p50/p90, maximum over minimum p50/p90, changes, out; {'slant' if slant else 'mask'}",
                 text.format(*expected),
                 text.format(*ours),
                 holds,
@@ -253,10 +253,10 @@ def spread_rows() -> tuple[list[Row], dict[tuple[str, bool], Spread], Layout]:
     rows.append(
         Row.informing(
             "all pairs",
-            "median of the greatest RTT, Telesat against Kuiper",
+            "median of the maximum RTT, Telesat against Kuiper",
             f"by slant {by_slant:.1f} against {kuiper[0]:.1f} ms, by a mask {by_mask:.1f} against {kuiper[1]:.1f}",
             "Telesat is the fastest only where its ground links pass below the horizon",
         )
     )
-    header = ("constellation", "limit", "greatest RTT p50/p90", "greatest/least p50/p90", "changes in 200 s", "no way")
+    header = ("constellation", "limit", "maximum RTT p50/p90", "maximum/minimum p50/p90", "changes in 200 s", "no path")
     return rows, found, Layout("all_pairs", "All pairs of a hundred cities, 200 s", header, tuple(lines))

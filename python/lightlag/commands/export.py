@@ -96,14 +96,14 @@ def export(
     )
     changes = changes_of(sets, seed, duration)
     files = exports.export(scenario, start, end, form, step=step, sets=changes, measure=measure, ntn=options)
-    default = files.name
+    first, *_ = files.paths() if out is None else files.paths(out)
     if out is None and not force:
-        free = (dataclasses.replace(files, name=one) for one in destinations.names(default))
+        free = (dataclasses.replace(files, name=one) for one in destinations.names(files.name))
         files = next(one for one in free if not any(os.path.lexists(path) for path in one.paths()))
-    for path in files.save(out, force=force):
-        if not quiet:
-            say_written(path)
+    written = files.save(out, force=force)
+    for path in written if not quiet else ():
+        say_written(path)
     if not quiet:
         is_piped = out is not None and str(out) == "-"
-        why = destinations.instead(Path(files.name), Path(default))
+        why = destinations.instead(written[0], first)
         say(f"{files.about}{why}", file=sys.stderr if is_piped else sys.stdout)
