@@ -141,4 +141,4 @@ def test_more_jobs_than_any_machine_has_are_rejected(lightlag: Lightlag, pair_fi
     for command in (("run", "pair.toml"), ("compare", "pair.toml", "-c", "cubic")):
         done = lightlag(*command, "-j", 10**30)
         assert done.returncode == 2
-        assert "is not in the range" in done.stderr
+        assert "is out of range: give 1 to 4096" in done.stderr
