@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import zlib
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path

@@ -6,7 +6,9 @@ are regular files.
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -32,22 +34,30 @@ MAX_RESULTS_BYTES = 8 << 30
 """Maximum size of a file in a results directory: 8 GiB."""
 
 
+_GZIP = b"\x1f\x8b"
 _CAPTURES = tuple(bytes.fromhex(start) for start in ("0a0d0d0a", "a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1"))
 """Magic numbers at the start of pcapng and pcap files."""
 
 
 def is_capture(path: str | os.PathLike[str]) -> bool:
-    """Returns True if a file starts like a capture in pcapng or pcap."""
+    """Returns true if a file starts like a capture in pcapng or pcap, also if it is compressed with gzip."""
     with Path(path).open("rb") as file:
-        return file.read(4) in _CAPTURES
+        start = file.read(4)
+    if start.startswith(_GZIP):
+        try:
+            with gzip.open(path) as packed:
+                start = packed.read(4)
+        except (OSError, EOFError, zlib.error):
+            return False
+    return start in _CAPTURES
 
 
 def binary_reason(path: str | os.PathLike[str], error: UnicodeDecodeError) -> str:
     """Returns the error of a file that is not text, with the commands that read it if it is a capture."""
     if Path(path).is_file() and is_capture(path):
         return (
-            "is a capture, not a text file; lightlag inspect describes it, replay repeats it, and import makes a "
-            "scenario of its path"
+            "is a capture, not a text file; lightlag inspect describes it, why finds what slows it down, replay repeats "
+            "it, and import makes a scenario of its path"
         )
     return f"byte {error.start} is not UTF-8; save the file as UTF-8 text"
 
