@@ -1,21 +1,23 @@
 //! Conclusion of a comparison in sentences: the best candidate, its lead over the others, and the confidence.
 
+mod costs;
 mod gaps;
 mod many;
 mod one;
+mod seeds;
 mod shares;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Candidates, Comparison};
 use crate::measures::{MEASURES, Measure};
-use crate::ranking::{Ranking, Rival};
-use crate::statistics::CONFIDENCE;
+use crate::ranking::{Gap, Ranking};
+use costs::Costs;
 pub use gaps::by_how_much;
 use serde::Serialize;
 
 /// The conclusion of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Conclusion {
-    /// Sentence that names the best candidate.
+    /// Sentences that name the best candidate and its material costs.
     pub headline: String,
     /// Further sentences: about the other candidates, other metrics, and algorithms that compete in one run.
     pub sentences: Vec<String>,
@@ -33,6 +35,8 @@ pub struct Best {
     pub level: Vec<String>,
     /// Lead over the second best candidate, in words.
     pub lead: String,
+    /// Material costs of the best candidate in a sentence; empty if there are none.
+    pub costs: String,
 }
 
 /// Ranking by goodput at a point.
@@ -40,6 +44,7 @@ struct AtPoint {
     /// Index of the point; `None` if the candidates are the points of one algorithm.
     point: Option<usize>,
     ranking: Ranking,
+    costs: Costs,
 }
 
 impl AtPoint {
@@ -47,10 +52,15 @@ impl AtPoint {
         let level = self.ranking.level();
         let lead = match self.ranking.behind().first() {
             Some(nearest) if level.len() == 1 => gaps::to_other(nearest),
-            _ if level.len() > 1 => "cannot be distinguished".to_owned(),
+            _ if !self.ranking.ahead().is_empty() => "different seeds".to_owned(),
+            _ if level.len() > 1 => match seeds::at_points(std::iter::once(&self.ranking)) {
+                Some(clause) => format!("cannot be distinguished; {clause}"),
+                None => "cannot be distinguished".to_owned(),
+            },
             _ => crate::numbers::NONE.to_owned(),
         };
-        Best { point: self.point, level: level.into_iter().map(str::to_owned).collect(), lead }
+        let costs = self.costs.sentence().unwrap_or_default();
+        Best { point: self.point, level: level.into_iter().map(str::to_owned).collect(), lead, costs }
     }
 }
 
@@ -61,29 +71,23 @@ impl AtPoint {
 pub fn answer(comparison: &Comparison) -> Result<Option<Conclusion>, String> {
     comparison.check()?;
     let goodput = &MEASURES[0];
-    let points = comparison.points.len();
     let mut rankings = Vec::new();
-    if comparison.algorithms.len() == 1 && points > 1 {
-        let rivals = (0..points).map(|at| comparison.rival(0, at, goodput, comparison.described(at))).collect();
-        rankings.extend(comparison.ranking(rivals, goodput)?.map(|ranking| AtPoint { point: None, ranking }));
-    } else {
-        for point in 0..points {
-            let ranking = comparison.ranking(comparison.rivals(point, goodput), goodput)?;
-            rankings.extend(ranking.map(|ranking| AtPoint { point: Some(point), ranking }));
-        }
+    for candidates in comparison.candidates() {
+        let Some(ranking) = comparison.ranking(candidates, goodput)? else { continue };
+        let costs = Costs::of(comparison, candidates, &ranking)?;
+        let point = if let Candidates::Algorithms(point) = candidates { Some(point) } else { None };
+        rankings.push(AtPoint { point, ranking, costs });
     }
     let (headline, mut sentences) = match &rankings[..] {
         [] => return Ok(None),
-        [only] => one::of_one(&only.ranking, goodput),
+        [only] => one::of_one(only, goodput),
         _ => many::of_many(comparison, &rankings),
     };
-    if points == 1 {
+    if comparison.points.len() == 1 {
         for measure in comparison.others() {
-            let rivals = comparison.rivals(0, measure);
-            if rivals.iter().filter(|rival| !rival.values.is_empty()).count() > 1 {
-                let ranking = comparison.ranking(rivals, measure)?;
-                sentences.extend(ranking.map(|ranking| one::of_measure(&ranking, measure)));
-            }
+            let ranking = comparison.ranking(Candidates::Algorithms(0), measure)?;
+            let ranking = ranking.filter(|ranking| !ranking.gaps.is_empty());
+            sentences.extend(ranking.map(|ranking| one::of_measure(&ranking, measure)));
         }
     }
     sentences.extend(shares::in_one_run(comparison)?);
@@ -97,21 +101,10 @@ impl Comparison {
             |measure: &&Measure| measure.is_answered && self.measures.iter().any(|column| column == measure.column);
         MEASURES[1..].iter().filter(has)
     }
+}
 
-    /// Returns the algorithms as candidates at a point, with their values of a metric.
-    fn rivals(&self, point: usize, measure: &Measure) -> Vec<Rival> {
-        let name = |at: usize| self.algorithms[at].clone();
-        (0..self.algorithms.len()).map(|at| self.rival(at, point, measure, name(at))).collect()
-    }
-
-    fn rival(&self, algorithm: usize, point: usize, measure: &Measure, name: String) -> Rival {
-        let cell = self.cells.iter().find(|cell| cell.algorithm == algorithm && cell.point == point);
-        let values = cell.and_then(|cell| cell.values.get(measure.column)).cloned().unwrap_or_default();
-        Rival { name, values, is_fixed: cell.is_some_and(|cell| cell.is_fixed) }
-    }
-
-    fn ranking(&self, rivals: Vec<Rival>, measure: &Measure) -> Result<Option<Ranking>, String> {
-        // A study with a target has a higher confidence, so that the interval holds at each interim analysis.
-        Ranking::of(rivals, measure.more_is_better, self.confidence(measure).max(CONFIDENCE))
-    }
+/// Returns the number of seeds that would probably make a gap significant, in words; `None` if it is significant, or if
+/// nothing is known.
+pub fn seeds_clause(gap: &Gap) -> Option<String> {
+    seeds::Seeds::of(gap).map(seeds::Seeds::clause)
 }

@@ -2,6 +2,7 @@
 
 use crate::measures::Measure;
 use crate::outcome::FlowOutcome;
+use crate::ranking::{Ranking, Rival};
 use crate::statistics::{CONFIDENCE, Interval, interval, mean};
 use crate::summary::UDP;
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,9 @@ pub(crate) struct Cell {
     pub(crate) is_fixed: bool,
     /// Values of each metric, as pairs of seed and value.
     pub(crate) values: BTreeMap<String, Vec<(u64, f64)>>,
+    /// Minimum round-trip time in seconds of the flows of all runs, if it is not the one of the flows in `runs`.
+    #[serde(default)]
+    min_rtt_s: Option<f64>,
     /// Runs of the cell. The conclusion requires them if flows of several algorithms compete in a run.
     #[serde(default)]
     pub(crate) runs: Vec<ComparedRun>,
@@ -86,6 +90,15 @@ pub(crate) struct ComparedRun {
     /// Congestion windows of the first flows.
     #[serde(default)]
     pub(crate) windows: Vec<Window>,
+}
+
+/// The candidates that one ranking compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Candidates {
+    /// The algorithms at a point.
+    Algorithms(usize),
+    /// The points of the only algorithm.
+    Points,
 }
 
 /// The goodput that one flow of an algorithm gets when it competes with other algorithms in a run.
@@ -137,6 +150,52 @@ impl Comparison {
         self.confidences.get(measure.column).copied().unwrap_or(CONFIDENCE)
     }
 
+    /// Returns the candidates of each ranking: the algorithms at each point, or the points of a single algorithm.
+    pub(crate) fn candidates(&self) -> Vec<Candidates> {
+        if self.algorithms.len() == 1 && self.points.len() > 1 {
+            vec![Candidates::Points]
+        } else {
+            (0..self.points.len()).map(Candidates::Algorithms).collect()
+        }
+    }
+
+    /// Returns candidates with their values of a metric.
+    pub(crate) fn rivals(&self, candidates: Candidates, measure: &Measure) -> Vec<Rival> {
+        match candidates {
+            Candidates::Algorithms(point) => {
+                let name = |algorithm: usize| self.algorithms[algorithm].clone();
+                (0..self.algorithms.len()).map(|at| self.rival(at, point, measure, name(at))).collect()
+            }
+            Candidates::Points => {
+                (0..self.points.len()).map(|at| self.rival(0, at, measure, self.described(at))).collect()
+            }
+        }
+    }
+
+    fn rival(&self, algorithm: usize, point: usize, measure: &Measure, name: String) -> Rival {
+        let cell = self.cells.iter().find(|cell| cell.algorithm == algorithm && cell.point == point);
+        let values = cell.and_then(|cell| cell.values.get(measure.column)).cloned().unwrap_or_default();
+        Rival { name, values, is_fixed: cell.is_some_and(|cell| cell.is_fixed) }
+    }
+
+    /// Returns the confidence with which the intervals of a metric hold jointly for all pairs of candidates. A study
+    /// with a target has a higher one, so that they also hold at each interim analysis.
+    pub(crate) fn joint_confidence(&self, measure: &Measure) -> f64 {
+        self.confidence(measure).max(CONFIDENCE)
+    }
+
+    pub(crate) fn ranking(&self, candidates: Candidates, measure: &Measure) -> Result<Option<Ranking>, String> {
+        let rivals = self.rivals(candidates, measure);
+        Ranking::of(rivals, measure.more_is_better, self.joint_confidence(measure))
+    }
+
+    /// Returns the minimum round-trip time in seconds of any flow at the point of a candidate: that of the path, which
+    /// does not depend on the algorithm.
+    pub(crate) fn min_rtt_s(&self, candidates: Candidates, candidate: usize) -> Option<f64> {
+        let point = if let Candidates::Algorithms(point) = candidates { point } else { candidate };
+        self.cells.iter().filter(|cell| cell.point == point).filter_map(Cell::min_rtt_s).reduce(f64::min)
+    }
+
     /// Returns the names of the variables with their values at a point, in words.
     pub(crate) fn described(&self, point: usize) -> String {
         described(self.variables.iter().zip(&self.points[point]))
@@ -155,6 +214,12 @@ impl Cell {
     /// Returns the values of a metric, one per seed.
     pub(crate) fn values(&self, measure: &Measure) -> Vec<f64> {
         self.values.get(measure.column).into_iter().flatten().map(|(_, value)| *value).collect()
+    }
+
+    /// Returns the minimum round-trip time of the flows in seconds.
+    fn min_rtt_s(&self) -> Option<f64> {
+        let flows = self.runs.iter().flat_map(|run| &run.flows);
+        flows.filter_map(|flow| flow.min_rtt_s).chain(self.min_rtt_s).reduce(f64::min)
     }
 
     /// Returns `interval` as it applies to the runs of this cell: without a half-width if nothing in them is random.

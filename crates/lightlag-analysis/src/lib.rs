@@ -12,6 +12,7 @@
 //! - [`statistics`]: sums, means and their intervals.
 //! - [`ranking`]: the best of several candidates, and the gaps to the others.
 //! - [`answer`](mod@answer): the conclusion of a comparison, in sentences.
+//! - [`differences`]: the differences between candidates, for tables.
 //! - [`comparison`]: the runs of a comparison as input of an analysis.
 //! - [`table`](mod@table): recorded tables as input of an analysis.
 //! - [`curves`]: curves over time.
@@ -23,6 +24,7 @@ pub mod answer;
 pub mod charts;
 pub mod comparison;
 pub mod curves;
+pub mod differences;
 pub mod limits;
 pub mod measures;
 pub mod numbers;

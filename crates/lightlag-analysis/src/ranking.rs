@@ -4,11 +4,13 @@
 //! Statistical Society* B 16:175, 1954): all ratios r for which the mean of a - r b does not differ significantly from
 //! 0 (Student's t). It excludes 1 if and only if the t test of the paired differences is significant.
 //!
-//! The best is compared with each of the k - 1 others. Each of these intervals has the confidence `1 - 0.05 / (k - 1)`
-//! (Bonferroni). If another candidate is the true best, the named one must have passed the test against it. At most
-//! k - 1 candidates can be named wrongly, so the total probability of naming a wrong one is at most 5 %.
+//! All pairs of the k candidates form one family: each of the m = k (k - 1) / 2 intervals has the confidence
+//! 1 - 0.05 / m (Bonferroni), so that all of them hold jointly with 95 %, however the runs of a seed depend on each
+//! other (Law, *Simulation Modeling and Analysis*, 5th ed., 2015, section 10.3.2). Which candidate is the best is
+//! known only after the runs, so that intervals for the k - 1 others alone would hold too rarely: if all are equal, the
+//! best and the worst of the runs differ too often. A pair has the same interval wherever it is shown.
 
-use crate::statistics::{exact_sum, mean, student_t, variance};
+use crate::statistics::{POWER, exact_sum, mean, sample_size, student_t, variance};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -33,6 +35,11 @@ impl Rival {
     /// Returns true if both candidates have a value for at least one common seed.
     pub fn meets(&self, other: &Self) -> bool {
         !self.paired(other).0.is_empty()
+    }
+
+    /// Returns true if a random difference between the candidates has an interval.
+    fn is_tested_with(&self, other: &Self) -> bool {
+        !(self.is_fixed && other.is_fixed) && self.paired(other).0.len() > 1
     }
 
     /// Returns the values of both candidates for the seeds that both have.
@@ -62,6 +69,12 @@ pub struct Gap {
     pub half_width: f64,
     /// Whether nothing is random in the runs of either candidate, so that the ratio is exact.
     pub is_fixed: bool,
+    /// Standard deviation of the differences; NaN if there are fewer than two pairs.
+    #[serde(skip)]
+    deviation: f64,
+    /// Confidence of this interval alone.
+    #[serde(skip)]
+    confidence: f64,
 }
 
 impl Gap {
@@ -86,13 +99,16 @@ impl Gap {
             difference: mean_a - mean_b,
             half_width: f64::NAN,
             is_fixed,
+            deviation: f64::NAN,
+            confidence,
         };
         if pairs > 1 && !is_fixed {
             let quantile = student_t(confidence, pairs - 1)?;
             let differences: Vec<f64> = a.iter().zip(&b).map(|(x, y)| x - y).collect();
-            let spread = variance(&differences) / pairs as f64;
+            let spread = variance(&differences);
+            gap.deviation = spread.sqrt();
             if spread > 0.0 {
-                gap.half_width = quantile * spread.sqrt();
+                gap.half_width = quantile * (spread / pairs as f64).sqrt();
                 (gap.low, gap.high) = fieller(&a, &b, quantile);
             }
         }
@@ -104,12 +120,15 @@ impl Gap {
         if self.is_fixed { self.difference != 0.0 } else { self.difference.abs() > self.half_width }
     }
 
-    /// Returns the estimated number of seeds for which the interval would exclude 0, if mean and variance stay as they
-    /// are; `None` if it cannot be estimated.
+    /// Returns true if both candidates have equal values for each common seed.
+    pub fn is_equal(&self) -> bool {
+        self.difference == 0.0 && (self.is_fixed || self.pairs == 1 || self.deviation == 0.0)
+    }
+
+    /// Returns the estimated number of seeds with which the test would find the difference with the probability
+    /// [`POWER`], if its mean and its variance stay as they are; `None` if it cannot be estimated.
     pub fn seeds_needed(&self) -> Option<f64> {
-        let ratio = self.half_width / self.difference;
-        let is_known = !self.is_fixed && !self.half_width.is_nan() && self.difference != 0.0;
-        is_known.then(|| libm::ceil(self.pairs as f64 * (ratio * ratio)))
+        sample_size(self.deviation, self.difference.abs(), self.confidence, POWER).ok().flatten()
     }
 }
 
@@ -134,6 +153,13 @@ pub fn confidence_of_each(comparisons: usize, confidence: f64) -> f64 {
     1.0 - (1.0 - confidence) / comparisons.max(1) as f64
 }
 
+/// Returns the number of intervals in the family of all pairs: pairs without randomness or with a single common seed
+/// have none.
+pub fn comparisons(rivals: &[Rival]) -> usize {
+    let others = |at: usize| rivals[at + 1..].iter().filter(move |other| rivals[at].is_tested_with(other));
+    (0..rivals.len()).map(|at| others(at).count()).sum()
+}
+
 /// Candidates ranked by a metric, best first.
 #[derive(Clone, Debug)]
 pub struct Ranking {
@@ -142,10 +168,12 @@ pub struct Ranking {
     /// Leads of the best over each of the others, in the same order.
     pub gaps: Vec<Gap>,
     more_is_better: bool,
+    confidence: f64,
 }
 
 impl Ranking {
-    /// Ranks candidates; all gaps hold jointly with `confidence`. Returns `None` if no candidate has a value.
+    /// Ranks candidates by their means. The intervals of all pairs hold jointly with `confidence`. Returns `None` if no
+    /// candidate has a value.
     ///
     /// # Errors
     /// A confidence that is not between 0 and 1.
@@ -158,12 +186,12 @@ impl Ranking {
         if rivals.is_empty() {
             return Ok(None);
         }
+        let each = confidence_of_each(comparisons(&rivals), confidence);
         let best = rivals.remove(0);
         rivals.retain(|rival| rival.meets(&best));
-        let each = confidence_of_each(rivals.len(), confidence);
         let gaps = rivals.iter().map(|other| Gap::between(&best, other, each)).collect::<Result<_, _>>()?;
         rivals.insert(0, best);
-        Ok(Some(Self { rivals, gaps, more_is_better }))
+        Ok(Some(Self { rivals, gaps, more_is_better, confidence: each }))
     }
 
     /// Returns the candidate with the best mean.
@@ -171,7 +199,15 @@ impl Ranking {
         &self.rivals[0]
     }
 
-    /// Returns the best, and the candidates that do not differ from it significantly.
+    /// Returns the gap between any two of its candidates, with the interval that it has everywhere.
+    ///
+    /// # Errors
+    /// If they have no seed in common.
+    pub fn gap(&self, one: &Rival, other: &Rival) -> Result<Gap, String> {
+        Gap::between(one, other, self.confidence)
+    }
+
+    /// Returns the best, and the candidates that may be as good.
     pub fn level(&self) -> Vec<&str> {
         let others = self.gaps.iter().filter(|gap| !self.is_behind(gap)).map(|gap| gap.other.as_str());
         std::iter::once(self.best().name.as_str()).chain(others).collect()
@@ -182,8 +218,18 @@ impl Ranking {
         self.gaps.iter().filter(|gap| self.is_behind(gap)).collect()
     }
 
+    /// Returns the gaps to the candidates that cannot be distinguished from the best.
+    pub fn undistinguished(&self) -> Vec<&Gap> {
+        self.gaps.iter().filter(|gap| !gap.is_clear()).collect()
+    }
+
+    /// Returns the gaps to candidates that are significantly better than the best over their common seeds. This happens
+    /// only if candidates have values for different seeds.
+    pub fn ahead(&self) -> Vec<&Gap> {
+        self.gaps.iter().filter(|gap| gap.is_clear() && !self.is_behind(gap)).collect()
+    }
+
     fn is_behind(&self, gap: &Gap) -> bool {
-        // Over the common seeds the other may be better.
         gap.is_clear() && (gap.difference > 0.0) == self.more_is_better
     }
 
@@ -246,5 +292,23 @@ mod tests {
     fn several_intervals_have_more_confidence_each() {
         assert!((confidence_of_each(3, 0.95) - 0.9833).abs() < 5e-5);
         assert_eq!(confidence_of_each(0, 0.95), 0.95);
+    }
+
+    #[test]
+    fn pairs_without_an_interval_are_not_counted() {
+        let fixed = |name| Rival { is_fixed: true, ..rival(name, &[1.0, 1.0]) };
+        let rivals = [rival("a", &[1.0, 2.0]), rival("b", &[2.0, 3.0]), fixed("c"), fixed("d"), rival("e", &[1.0])];
+        // a-b, a-c, a-d, b-c and b-d; c and d are exact, and e has one seed.
+        assert_eq!(comparisons(&rivals), 5);
+        assert_eq!(comparisons(&rivals[..1]), 0);
+    }
+
+    #[test]
+    fn single_runs_have_no_verdict_on_equality() {
+        let gap = Gap::between(&rival("a", &[1.0, 2.0]), &rival("b", &[1.0, 2.0]), 0.95).unwrap();
+        assert!(gap.is_equal() && !gap.is_clear());
+        assert_eq!(gap.seeds_needed(), None);
+        let gap = Gap::between(&rival("a", &[1.0, 2.0]), &rival("b", &[2.0, 1.0]), 0.95).unwrap();
+        assert!(!gap.is_equal());
     }
 }

@@ -1,16 +1,16 @@
 //! Requests for an analysis, and their replies.
 
 use crate::account::{self, AccountInput, SenderRecords};
-use crate::answer::{self, by_how_much};
+use crate::answer::answer as conclusion;
 use crate::charts::comparison::charts;
 use crate::comparison::Comparison;
 use crate::curves::usual_top;
+use crate::differences::DifferencesInput;
 use crate::measures::{self, MEASURES};
 use crate::numbers;
 use crate::outcome;
-use crate::ranking::{Gap, Rival, confidence_of_each};
 use crate::rows::{self, Lists};
-use crate::statistics::{CONFIDENCE, Interval, interval};
+use crate::statistics::{Interval, interval, sample_size};
 use crate::summary::SatellitePath;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -69,15 +69,19 @@ pub enum Request {
         /// Value whose decimal prefix is used; by default the mean itself.
         like: Option<f64>,
     },
-    /// Returns the gap between two candidates.
-    Gap {
-        /// First candidate.
-        one: Rival,
-        /// Second candidate.
-        other: Rival,
-        /// Number of intervals that are to hold jointly.
-        comparisons: usize,
+    /// Returns the number of values whose Student-t interval is narrow enough.
+    SampleSize {
+        /// Standard deviation of the values.
+        deviation: f64,
+        /// Maximum half-width of the interval, or the difference to be found.
+        distance: f64,
+        /// Confidence of the interval.
+        confidence: f64,
+        /// Probability of finding a difference of `distance`; 0.5 to ignore it.
+        power: f64,
     },
+    /// Returns the differences of the candidates of a comparison from one of them.
+    Differences(DifferencesInput),
     /// Returns the conclusion of a comparison.
     Answer(Comparison),
     /// Returns the goodput of one flow of each algorithm, for the runs of a comparison where several algorithms
@@ -168,14 +172,11 @@ impl Request {
                 let interval = Interval { mean, half_width: half_width.unwrap_or(f64::NAN), count: *count };
                 json!(measures::shown(unit, interval, like.unwrap_or(mean)))
             }
-            Self::Gap { one, other, comparisons } => {
-                let gap = Gap::between(one, other, confidence_of_each(*comparisons, CONFIDENCE))?;
-                let mut answer = json!(gap);
-                answer["is_clear"] = gap.is_clear().into();
-                answer["words"] = by_how_much(&gap, &gap.other, "").into();
-                answer
+            Self::SampleSize { deviation, distance, confidence, power } => {
+                json!(sample_size(*deviation, *distance, *confidence, *power)?)
             }
-            Self::Answer(comparison) => json!(answer::answer(comparison)?),
+            Self::Differences(input) => json!(input.differences()?),
+            Self::Answer(comparison) => json!(conclusion(comparison)?),
             Self::Shares(comparison) => json!(comparison.shares()),
             Self::Charts(comparison) => json!(charts(comparison)?),
             Self::Account { run, recorded } => json!(account::account(run, recorded)),

@@ -5,6 +5,10 @@ use std::f64::consts::PI;
 
 /// Default confidence of intervals.
 pub const CONFIDENCE: f64 = 0.95;
+/// Probability with which an estimated number of runs suffices to find a difference.
+pub const POWER: f64 = 0.8;
+/// Number of values above which the quantiles of a sample size are taken at this number; they change by less than 0.2 %.
+const MANY_VALUES: usize = 1000;
 /// Number of bisection steps that determine a quantile to the last digit of a floating-point number.
 const HALVINGS: usize = 60;
 
@@ -111,6 +115,45 @@ fn inside(angle: f64, freedom: usize) -> f64 {
     if odd == 1 { 2.0 / PI * (angle + sine * total) } else { sine * total }
 }
 
+/// Returns the number of values, at least 2, whose Student-t interval of `confidence` has a half-width below `distance`
+/// with a margin for `power`; `None` without a deviation or a distance.
+///
+/// It is the smallest n with (t(confidence) + t(power)) · `deviation` / √n ≤ `distance`, where both quantiles have n - 1
+/// degrees of freedom and the second one is one-sided (Chow, Shao and Wang, *Sample Size Calculations in Clinical
+/// Research*, 2nd ed., 2008, section 3.1). A paired test then finds a difference of `distance` with the probability
+/// `power`. A power of 0.5 has no margin: the interval is as narrow as `distance` if the deviation stays as it is.
+///
+/// # Errors
+/// A confidence that is not between 0 and 1, or a power that is not from 0.5 to below 1.
+pub fn sample_size(deviation: f64, distance: f64, confidence: f64, power: f64) -> Result<Option<f64>, String> {
+    if !(0.5..1.0).contains(&power) {
+        return Err(format!("no sample size for a power of {power}"));
+    }
+    if !(deviation > 0.0 && distance > 0.0 && deviation.is_finite()) {
+        return Ok(None);
+    }
+    let needed = |count: usize| -> Result<f64, String> {
+        let margin = if power > 0.5 { student_t(2.0 * power - 1.0, count - 1)? } else { 0.0 };
+        let root = (student_t(confidence, count - 1)? + margin) * deviation / distance;
+        Ok(root * root)
+    };
+    let limit = needed(MANY_VALUES)?;
+    if limit > MANY_VALUES as f64 {
+        return Ok(Some(libm::ceil(limit)));
+    }
+    // More values are needed the fewer there are, so that the smallest number that suffices is found by halving.
+    let (mut low, mut high) = (2, MANY_VALUES);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if needed(middle)? <= middle as f64 {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Ok(Some(high as f64))
+}
+
 /// A mean, and the half-width of its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
@@ -180,6 +223,31 @@ mod tests {
         assert!(many.half_width < few.half_width);
         assert!(mean_interval(&[5.0], CONFIDENCE).unwrap().half_width.is_nan());
         assert_eq!(mean_interval(&[], CONFIDENCE).unwrap().count, 0);
+    }
+
+    #[test]
+    fn sample_sizes_match_tables_of_the_paired_t_test() {
+        // Cohen, Statistical Power Analysis, 2nd ed., 1988, with 5 % and 80 %: 199 pairs for d = 0.2, 34 for 0.5 and
+        // 15 for 0.8.
+        let sizes = [0.2, 0.5, 0.8].map(|distance| sample_size(1.0, distance, 0.95, 0.8).unwrap().unwrap());
+        for (size, table) in sizes.into_iter().zip([199.0, 34.0, 15.0]) {
+            assert!((size - table).abs() <= 1.0, "{size} against {table}");
+        }
+        assert_eq!(sample_size(0.0, 1.0, 0.95, 0.8), Ok(None));
+        assert_eq!(sample_size(f64::NAN, 1.0, 0.95, 0.8), Ok(None));
+        assert_eq!(sample_size(1.0, 0.0, 0.95, 0.8), Ok(None));
+        assert_eq!(sample_size(1.0, 1.0, 0.95, 1.0).unwrap_err(), "no sample size for a power of 1");
+        assert!(sample_size(1.0, 1.0, 1.0, 0.8).is_err());
+    }
+
+    #[test]
+    fn a_sample_size_without_a_margin_is_that_of_the_interval() {
+        for distance in [0.01, 0.1, 0.3, 2.0] {
+            let count = sample_size(1.0, distance, 0.95, 0.5).unwrap().unwrap();
+            let half_width = |count: f64| student_t(0.95, count as usize - 1).unwrap() / count.sqrt();
+            assert!(half_width(count) <= distance * 1.001, "{count}");
+            assert!(count == 2.0 || half_width(count - 1.0) > distance * 0.998, "{count}");
+        }
     }
 
     #[test]

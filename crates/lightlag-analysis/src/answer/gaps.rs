@@ -11,6 +11,8 @@ pub(super) const NAMED: usize = 6;
 /// Maximum number of decimals of a percentage. The second value applies to one that would otherwise be rounded to 0.
 const MAX_DECIMALS: i32 = 2;
 const MAX_DECIMALS_OF_SMALL: i32 = 4;
+/// Maximum number of digits of a factor.
+const MAX_DIGITS: usize = 6;
 
 /// Returns a gap: `6 % more than cubic (95 %: 2 to 10 %)`, `2.3 times as much as cubic (95 %: 2.1 to 2.6)`. `than` is
 /// the other candidate in words, and `what` follows "more", with a leading space.
@@ -47,9 +49,15 @@ fn times(gap: &Gap, word: &str) -> String {
     let ends = if gap.low.is_nan() {
         String::new()
     } else {
-        format!(" (95 %: {} to {})", number(gap.low, 2), number(gap.high, 2))
+        format!(" (95 %: {} to {})", factor(gap.low), number(gap.high, 2))
     };
     format!("{}{word}{ends}", number(gap.ratio, 2))
+}
+
+/// Returns the lower end of a factor's interval with two digits; with more if it would look equal to 1, and is not.
+fn factor(low: f64) -> String {
+    let digits = (2..MAX_DIGITS).find(|digits| low == 1.0 || number(low, *digits) != "1");
+    number(low, digits.unwrap_or(MAX_DIGITS))
 }
 
 fn share(gap: &Gap, word: &str) -> String {
@@ -97,6 +105,11 @@ pub(super) fn some(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_an_interval_does_not_look_equal_to_1() {
+        assert_eq!([2.34, 1.004, 0.9996, 1.0, 0.5].map(factor), ["2.3", "1.004", "0.9996", "1", "0.5"]);
+    }
 
     #[test]
     fn no_fraction_is_rounded_to_zero() {

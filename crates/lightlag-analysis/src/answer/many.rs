@@ -1,7 +1,8 @@
 //! Sentences about the rankings at several points.
 
+use super::costs::Costs;
 use super::gaps::NAMED;
-use super::{AtPoint, Comparison};
+use super::{AtPoint, Comparison, seeds};
 use crate::words::listed_with;
 use std::cmp::Reverse;
 
@@ -39,7 +40,13 @@ pub(super) fn of_many(comparison: &Comparison, rankings: &[AtPoint]) -> (String,
         .collect();
     sentences.extend(level.iter().take(NAMED).map(|(names, points)| {
         let at = if points.len() > 1 { format!("At {} points", points.len()) } else { "At 1 point".to_owned() };
-        format!("{at} {} may be the best: {}.", who(names, points), told(comparison, points))
+        let seeds = seeds::at_points(points.iter().map(|at| &at.ranking));
+        let seeds = seeds.map_or_else(String::new, |clause| format!("; {clause}"));
+        format!("{at} {} may be the best: {}{seeds}.", who(names, points), told(comparison, points))
+    }));
+    sentences.extend(alone.iter().take(NAMED).filter_map(|(_, points)| {
+        let described = |at: &&AtPoint| at.point.map_or_else(String::new, |point| comparison.described(point));
+        Costs::at_points(&points.iter().map(|at| (&at.costs, described(at))).collect::<Vec<_>>())
     }));
     (headline, sentences)
 }

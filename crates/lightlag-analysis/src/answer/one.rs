@@ -1,16 +1,22 @@
 //! Sentences about the ranking at one point.
 
+use super::AtPoint;
 use super::gaps::{NAMED, by, some, to_other};
+use super::seeds;
 use crate::measures::{Measure, amount};
-use crate::numbers::grouped;
 use crate::ranking::{Gap, Ranking};
 use crate::words::listed;
 
-/// Maximum estimated number of seeds that is reported. If more are needed, the difference is too small to matter.
-const MAX_SEEDS: f64 = 1000.0;
+/// Returns the headline, with the costs of the best, and the sentences that follow it.
+pub(super) fn of_one(at: &AtPoint, measure: &Measure) -> (String, Vec<String>) {
+    let (lead, mut sentences) = of_goodput(&at.ranking, measure);
+    let headline = [lead].into_iter().chain(at.costs.sentence()).collect::<Vec<_>>().join(" ");
+    sentences.splice(0..0, at.costs.alternative());
+    (headline, sentences)
+}
 
-/// Returns the headline, and the sentences that follow it, for a ranking by goodput.
-pub(super) fn of_one(ranking: &Ranking, measure: &Measure) -> (String, Vec<String>) {
+/// Returns the lead of the best, and the sentences that follow it, for a ranking by goodput.
+fn of_goodput(ranking: &Ranking, measure: &Measure) -> (String, Vec<String>) {
     let best = ranking.best();
     let mean = amount(measure, best.mean());
     let Some(first) = ranking.gaps.first() else {
@@ -42,8 +48,8 @@ pub(super) fn of_one(ranking: &Ranking, measure: &Measure) -> (String, Vec<Strin
             (headline, those_behind(&best.name, rest))
         }
         _ => {
-            let mut sentences = those_behind(&best.name, &behind);
-            sentences.extend(seeds_needed(ranking));
+            let mut sentences: Vec<String> = seeds::sentence(ranking).into_iter().collect();
+            sentences.extend(those_behind(&best.name, &behind));
             (of_level(ranking, &mean), sentences)
         }
     };
@@ -60,37 +66,39 @@ fn is_equal(ranking: &Ranking) -> bool {
 
 /// Returns the headline if several candidates may be the best.
 fn of_level(ranking: &Ranking, mean: &str) -> String {
-    let level = ranking.level();
-    let (best, others) = (level[0], &level[1..]);
-    match ranking.gaps.iter().find(|gap| others == [gap.other.as_str()]) {
-        Some(nearest) => {
-            let lead = to_other(nearest);
-            format!("{best} and {} cannot be distinguished by goodput: {best} has {lead}.", nearest.other)
+    let best = &ranking.best().name;
+    let names = |gaps: &[&Gap]| gaps.iter().map(|gap| gap.other.clone()).collect::<Vec<_>>();
+    let (level, ahead) = (ranking.undistinguished(), names(&ranking.ahead()));
+    let level_names = names(&level);
+    let others: Vec<&str> = level_names.iter().map(String::as_str).collect();
+    if !ahead.is_empty() {
+        let more = if ahead.len() == 1 { "has" } else { "have" };
+        let also = if others.is_empty() {
+            String::new()
+        } else {
+            format!("; {} cannot be distinguished from it", some(&others))
+        };
+        let ahead: Vec<&str> = ahead.iter().map(String::as_str).collect();
+        return format!(
+            "{best} has the highest mean goodput, {mean}, but {} {more} more over the seeds that both have{also}.",
+            some(&ahead)
+        );
+    }
+    match &level[..] {
+        [only] if only.is_equal() => {
+            format!("{best} and {} have the highest goodput, {mean}, the same with each seed.", only.other)
         }
-        None => {
+        [only] => {
+            let lead = to_other(only);
+            format!("{best} and {} cannot be distinguished by goodput: {best} has {lead}.", only.other)
+        }
+        _ => {
             format!(
                 "{best} has the highest mean goodput, {mean}, but {} cannot be distinguished from it.",
-                some(others)
+                some(&others)
             )
         }
     }
-}
-
-/// Returns a clause with the estimated number of seeds that would make the lead of the best over the candidates level
-/// with it significant.
-fn seeds_needed(ranking: &Ranking) -> Option<String> {
-    let level = ranking.level();
-    let gaps = ranking.gaps.iter().filter(|gap| level[1..].contains(&gap.other.as_str()));
-    let mut needed: Vec<(f64, &str)> =
-        gaps.filter_map(|gap| gap.seeds_needed().map(|count| (count, gap.other.as_str()))).collect();
-    needed.retain(|(count, _)| *count <= MAX_SEEDS);
-    needed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
-    let part = |(count, other): &(f64, &str)| format!("{} for {other}", grouped(*count, 0));
-    let parts: Vec<String> = needed.iter().take(NAMED).map(part).collect();
-    let best = &ranking.best().name;
-    (!parts.is_empty()).then(|| {
-        format!("Seeds needed to distinguish {best}, at the present spread of the runs: about {}.", listed(&parts))
-    })
 }
 
 fn those_behind(best: &str, behind: &[&Gap]) -> Vec<String> {
@@ -116,9 +124,11 @@ pub(super) fn of_measure(ranking: &Ranking, measure: &Measure) -> String {
     if !ranking.is_judged() {
         return format!("{title}: {name} is best with {mean}.");
     }
-    let (level, behind) = (ranking.level(), ranking.behind());
+    let behind = ranking.behind();
+    let level: Vec<&str> = ranking.undistinguished().iter().map(|gap| gap.other.as_str()).collect();
+    let ahead: Vec<&str> = ranking.ahead().iter().map(|gap| gap.other.as_str()).collect();
     match behind.first() {
-        Some(nearest) if level.len() == 1 => {
+        Some(nearest) if level.is_empty() && ahead.is_empty() => {
             if nearest.ratio > 0.0 {
                 format!("{title}: {name} is best with {mean}, {}.", to_other(nearest))
             } else {
@@ -127,13 +137,19 @@ pub(super) fn of_measure(ranking: &Ranking, measure: &Measure) -> String {
             }
         }
         _ => {
-            let names: Vec<&str> = behind.iter().map(|gap| gap.other.as_str()).collect();
-            let others = match names.len() {
-                0 => String::new(),
-                count => format!("; {} {} worse", some(&names), if count == 1 { "is" } else { "are" }),
-            };
-            let level = some(&level[1..]);
-            format!("{title}: {name} has the best mean, {mean}; {level} cannot be distinguished from it{others}.")
+            let verb = |names: &[&str]| if names.len() == 1 { "is" } else { "are" };
+            let mut parts = vec![format!("{name} has the best mean, {mean}")];
+            if !ahead.is_empty() {
+                parts.push(format!("{} {} better over the seeds that both have", some(&ahead), verb(&ahead)));
+            }
+            if !level.is_empty() {
+                parts.push(format!("{} cannot be distinguished from it", some(&level)));
+            }
+            if !behind.is_empty() {
+                let names: Vec<&str> = behind.iter().map(|gap| gap.other.as_str()).collect();
+                parts.push(format!("{} {} worse", some(&names), verb(&names)));
+            }
+            format!("{title}: {}.", parts.join("; "))
         }
     }
 }
