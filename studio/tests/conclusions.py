@@ -30,14 +30,14 @@ def outcome(name: str, run: dict[str, Any]) -> Outcome:
         run["timeouts"],
         run["simulated_s"],
         run["result_hash"],
-        Flows(*([flow[key] for flow in flows] for key in FLOW), unknown, unknown),
+        Flows(*([flow[key] for flow in flows] for key in FLOW), unknown),
         None,
         None,
         None,
     )
 
 
-FLOW = ("name", "congestion", "goodput_bps", "completion_s")
+FLOW = ("name", "congestion", "goodput_bps", "completion_s", "min_rtt_s")
 
 
 def main() -> None:

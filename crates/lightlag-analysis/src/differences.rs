@@ -3,26 +3,27 @@
 use crate::answer::{by_how_much, seeds_clause};
 use crate::comparison::{Candidates, Comparison};
 use crate::measures::MEASURES;
-use crate::ranking::{Gap, comparisons};
+use crate::numbers::NONE;
+use crate::ranking::{Gap, Ranking, Rival, comparisons};
 use serde::{Deserialize, Serialize};
 
-/// Request for the differences of candidates from one of them.
+/// Request for the differences of candidates from one of them: of the algorithms at each point, or of the points of a
+/// single algorithm.
 #[derive(Clone, Debug, Deserialize)]
 pub struct DifferencesInput {
     comparison: Comparison,
     /// Column of the metric.
     measure: String,
-    /// Index of the point; by default the only one, or, if there is a single algorithm, its points are the candidates.
-    #[serde(default)]
-    point: Option<usize>,
     /// Name of the candidate with which the others are compared; by default the best.
     #[serde(default)]
     base: Option<String>,
 }
 
-/// The candidates of a comparison, compared with one of them.
+/// The candidates of a ranking, compared with one of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Differences {
+    /// Index of the point; `None` if the candidates are the points of one algorithm.
+    pub point: Option<usize>,
     /// Name of the candidate with which the others are compared.
     pub base: String,
     /// Mean of its metric.
@@ -49,51 +50,49 @@ pub struct Difference {
 }
 
 impl DifferencesInput {
-    /// Returns the differences; `None` if no candidate has a value.
+    /// Returns the differences, without rankings in which the candidate has no value.
     ///
     /// # Errors
-    /// If the metric, the point or the candidate does not exist, or the confidence is not between 0 and 1.
-    pub fn differences(&self) -> Result<Option<Differences>, String> {
-        let Self { comparison, measure, point, base } = self;
+    /// If the metric or the candidate does not exist, or the confidence is not between 0 and 1.
+    pub fn differences(&self) -> Result<Vec<Differences>, String> {
+        let Self { comparison, measure, base } = self;
         comparison.check()?;
         let known = MEASURES.iter().find(|known| known.column == measure);
         let measure = known.ok_or_else(|| format!("measure: there is no metric {measure}"))?;
-        let candidates = match point {
-            Some(point) if *point >= comparison.points.len() => {
-                return Err(format!("point: there is no point {point}"));
+        let mut found = Vec::new();
+        for candidates in comparison.candidates() {
+            let mut rivals = comparison.rivals(candidates, measure);
+            if let Some(name) = base.as_ref().filter(|name| rivals.iter().all(|rival| rival.name != **name)) {
+                return Err(format!("base: there is no candidate {name}"));
             }
-            Some(point) => Candidates::Algorithms(*point),
-            None => comparison.candidates().first().copied().unwrap_or(Candidates::Algorithms(0)),
-        };
-        let Some(ranking) = comparison.ranking(candidates, measure)? else { return Ok(None) };
-        let mut others = comparison.rivals(candidates, measure);
-        others.retain(|rival| !rival.values.is_empty());
-        let family = comparisons(&others);
-        let name = base.as_ref().unwrap_or(&ranking.best().name);
-        let Some(at) = others.iter().position(|rival| rival.name == *name) else {
-            return if comparison.rivals(candidates, measure).iter().any(|rival| rival.name == *name) {
-                Ok(None)
-            } else {
-                Err(format!("base: there is no candidate {name}"))
-            };
-        };
-        let own = others.remove(at);
-        if base.is_none() {
-            let place = |name: &str| ranking.rivals.iter().position(|rival| rival.name == name);
-            others.sort_by_key(|rival| place(&rival.name).unwrap_or(usize::MAX));
+            rivals.retain(|rival| !rival.values.is_empty());
+            let Some(ranking) = comparison.ranking(candidates, measure)? else { continue };
+            let name = base.as_ref().unwrap_or(&ranking.best().name);
+            let comparisons = comparisons(&rivals);
+            let Some(at) = rivals.iter().position(|rival| rival.name == *name) else { continue };
+            let own = rivals.remove(at);
+            if base.is_none() {
+                let place = |name: &str| ranking.rivals.iter().position(|rival| rival.name == name);
+                rivals.sort_by_key(|rival| place(&rival.name).unwrap_or(usize::MAX));
+            }
+            let rows = rivals.iter().map(|rival| Difference::of(rival, &own, &ranking)).collect::<Result<_, _>>()?;
+            let point = if let Candidates::Algorithms(point) = candidates { Some(point) } else { None };
+            found.push(Differences { point, base: own.name.clone(), mean: own.mean(), comparisons, rows });
         }
-        let row = |rival: &crate::ranking::Rival| -> Result<Difference, String> {
-            let gap = if rival.meets(&own) { Some(ranking.gap(rival, &own)?) } else { None };
-            Ok(Difference {
-                name: rival.name.clone(),
-                mean: rival.mean(),
-                is_clear: gap.as_ref().is_some_and(Gap::is_clear),
-                words: gap.as_ref().map_or_else(|| crate::numbers::NONE.to_owned(), words),
-                gap,
-            })
-        };
-        let rows = others.iter().map(row).collect::<Result<_, _>>()?;
-        Ok(Some(Differences { base: own.name.clone(), mean: own.mean(), comparisons: family, rows }))
+        Ok(found)
+    }
+}
+
+impl Difference {
+    fn of(rival: &Rival, base: &Rival, ranking: &Ranking) -> Result<Self, String> {
+        let gap = if rival.meets(base) { Some(ranking.gap(rival, base)?) } else { None };
+        Ok(Self {
+            name: rival.name.clone(),
+            mean: rival.mean(),
+            is_clear: gap.as_ref().is_some_and(Gap::is_clear),
+            words: gap.as_ref().map_or_else(|| NONE.to_owned(), words),
+            gap,
+        })
     }
 }
 

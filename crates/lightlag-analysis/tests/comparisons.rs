@@ -36,9 +36,12 @@ fn asked(request: &Value) -> Value {
     serde_json::from_str(&answer(&request.to_string()).unwrap()).unwrap()
 }
 
+/// A candidate with its values by metric.
+type Candidate<'a> = (&'a str, &'a [(&'a str, &'a [f64])]);
+
 /// Returns a comparison at one point from each candidate's values by metric, for the seeds 1, 2, ….
-fn compared(candidates: &[(&str, &[(&str, &[f64])])], min_rtt_s: f64) -> Value {
-    let cell = |(at, (_, metrics)): (usize, &(&str, &[(&str, &[f64])]))| {
+fn compared(candidates: &[Candidate], min_rtt_s: f64) -> Value {
+    let cell = |(at, (_, metrics)): (usize, &Candidate)| {
         let pairs = |values: &[f64]| values.iter().enumerate().map(|(seed, one)| json!([seed + 1, one])).collect();
         let values: Map<String, Value> =
             metrics.iter().map(|(name, values)| ((*name).to_owned(), Value::Array(pairs(values)))).collect();
@@ -60,7 +63,7 @@ fn sentences(comparison: &Value) -> Vec<String> {
 }
 
 fn differences(comparison: &Value, base: Option<&str>) -> Value {
-    asked(&json!({ "differences": { "comparison": comparison, "measure": "goodput_bps", "base": base } }))
+    asked(&json!({ "differences": { "comparison": comparison, "measure": "goodput_bps", "base": base } }))[0].clone()
 }
 
 // --- one family of intervals ------------------------------------------------------------------------------------------
@@ -242,7 +245,7 @@ fn a_candidate_that_is_better_over_common_seeds_is_not_called_equal() {
 }
 
 #[test]
-fn a_table_of_an_unknown_metric_point_or_candidate_is_rejected() {
+fn a_table_of_an_unknown_metric_or_candidate_is_rejected() {
     let comparison = compared(&[("a", &[("goodput_bps", &[1.0, 2.0])])], 0.1);
     let error = |more: Value| {
         let mut request = json!({ "comparison": comparison, "measure": "goodput_bps" });
@@ -250,7 +253,6 @@ fn a_table_of_an_unknown_metric_point_or_candidate_is_rejected() {
         answer(&json!({ "differences": request }).to_string()).unwrap_err()
     };
     assert_eq!(error(json!({ "measure": "speed" })), "measure: there is no metric speed");
-    assert_eq!(error(json!({ "point": 1 })), "point: there is no point 1");
     assert_eq!(error(json!({ "base": "b" })), "base: there is no candidate b");
 }
 
@@ -302,9 +304,9 @@ fn a_candidate_with_almost_as_much_goodput_and_lower_costs_is_named() {
     assert_eq!(
         sentences(&level)[..2],
         [
-            "cubic costs less: 8 % less goodput than hybla (95 %: −12 to 24 %) (not significant), with 0.3 % \
+            "cubic costs less and cannot be distinguished: 8 % less goodput than hybla (95 %: −12 to 22 %), with 0.3 % \
              retransmitted and a queueing delay of 12 ms.",
-            "About 20 seeds would probably distinguish hybla from cubic."
+            "About 17 seeds would probably distinguish hybla from cubic."
         ]
     );
 }
@@ -357,9 +359,8 @@ fn the_number_of_seeds_is_stated_for_each_candidate_and_capped() {
         [&[10.0, 12.0, 11.0, 13.0], &[9.0, 13.0, 9.5, 11.0], &[12.0, 11.9, 11.0, 11.05], &[2.0, 3.1, 2.0, 4.0]];
     let names = ["a", "b", "c", "d"];
     let cells: Vec<[(&str, &[f64]); 1]> = values.iter().map(|own| [("goodput_bps", *own)]).collect();
-    let candidates: Vec<(&str, &[(&str, &[f64])])> =
-        names.iter().zip(&cells).map(|(name, cell)| (*name, &cell[..])).collect();
+    let candidates: Vec<Candidate> = names.iter().zip(&cells).map(|(name, cell)| (*name, &cell[..])).collect();
     let said = sentences(&compared(&candidates, 0.1));
     assert_eq!(said[0], "Seeds that would probably distinguish a: about 31 from b and more than 1,000 from c.");
-    assert!(said[1].starts_with("a has 4.1 times as much as d (95 %"), "{said:?}");
+    assert_eq!(said[1], "a has 4.1 times as much as d.");
 }

@@ -286,15 +286,19 @@ def compare(
     ] = None,
     figures: compared.Figures = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object at the end: design, means and intervals, directory.")
+        bool,
+        typer.Option(
+            "--json", help="Print one JSON object at the end: design, means and intervals, conclusion, directory."
+        ),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run scenarios with several algorithms, each with the same seeds.
 
-    Prints mean and 95 % interval of goodput, completion time, fairness, retransmissions and queueing delay; writes
-    tables and report.html to results/NAME-compare (or NAME-compare-2 and so on), and figures for print if --figures
-    names formats. Each finished run is stored: after Ctrl-C, the same command runs the rest.
+    Prints mean and 95 % interval of goodput, completion time, fairness, retransmissions and queueing delay, and a
+    conclusion: the best by goodput, what it costs, and how many seeds would decide. Writes tables and report.html to
+    results/NAME-compare (or NAME-compare-2 and so on), and figures for print if --figures names formats. Each finished
+    run is stored: after Ctrl-C, the same command runs the rest.
     """
     from lightlag.comparison import continuing
     from lightlag.machine.processors import processors
@@ -350,6 +354,8 @@ def compare(
                         say(note, file=sys.stderr)
                 if not quiet and not as_json:
                     print_rows(comparison.rows(), f"{comparison.name}: mean ± 95 % interval")
+                    if conclusion := compared.conclude(comparison):
+                        say(conclusion)
         journal.unlink(missing_ok=True)
         if as_json:
             print_json(compared.record(comparison, folder), allow_nan=False)

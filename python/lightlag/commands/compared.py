@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shlex
+import textwrap
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,7 @@ __all__ = [
     "Figures",
     "Transport",
     "Vary",
+    "conclude",
     "formats",
     "helpers",
     "notes",
@@ -194,10 +196,29 @@ def notes(comparison: Comparison) -> list[str]:
     return said
 
 
+WIDTH = 100
+"""Maximum number of characters of a line of the conclusion."""
+
+
+def conclude(comparison: Comparison) -> str:
+    """Returns the conclusion of a comparison as lines of text; empty if there is nothing to compare."""
+    found = comparison.conclusion
+    if len(comparison.algorithms) == 1 and len(comparison.points) == 1 and not found.sentences:
+        return ""
+
+    def lines(sentence: str, first: str, others: str) -> str:
+        options: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
+        return textwrap.fill(sentence, WIDTH, initial_indent=first, subsequent_indent=others, **options)
+
+    return "\n".join([lines(found.headline, "", ""), *(lines(one, "- ", "  ") for one in found.sentences), ""])
+
+
 def record(comparison: Comparison, folder: Path) -> dict[str, Any]:
-    """The design and the summary of a comparison as plain values; numbers that do not exist are None."""
+    """Design, summary and conclusion of a comparison as plain values; numbers that do not exist are None."""
     rows = comparison.summary.fill_nan(None).to_dicts()
-    return comparison.about() | {"folder": str(folder), "summary": rows}
+    found = comparison.conclusion
+    conclusion = {"headline": found.headline, "sentences": list(found.sentences)}
+    return comparison.about() | {"folder": str(folder), "summary": rows, "conclusion": conclusion}
 
 
 def helpers(of: Plan, jobs: int | None, formats: tuple[str, ...]) -> AbstractContextManager[list[Painter]]:

@@ -32,6 +32,8 @@ __all__ = ["add", "export", "merge", "rerun", "resume", "run", "status"]
 FAILED = 1
 SHOWN = 20
 """Maximum number of printed rows of a table, and of printed failures."""
+CONCLUDED = 10_000
+"""Maximum number of runs of a study whose conclusion is printed."""
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A study in TOML.")]
 Place = Annotated[
@@ -127,8 +129,8 @@ def run(
             tables = _export(study, kept, folder, list(found.schedule.failures))
         if style == "text":
             _print(study, found.schedule, tables)
-            why = "" if out is not None else destinations.instead(folder, default(study))
-            say(f"tables in {folder}{why}, runs in {kept.place}")
+            _conclude(study, kept, tables)
+            say(f"tables in {folder}, runs in {kept.place}")
         if as_json:
             print_json({"event": "tables", "folder": str(folder)} | _counts(found))
         _end(study, found)
@@ -401,6 +403,16 @@ def _print(study: Study, schedule: Schedule, tables: Tables) -> None:
         )
         which = ", ".join([state.cell.congestion, *state.cell.point])
         say(f"target not reached: {which}: {needed} reach it", file=sys.stderr)
+
+
+def _conclude(study: Study, store: Store, tables: Tables) -> None:
+    from lightlag.commands.compared import conclude
+    from lightlag.study.tables import comparison
+
+    if not 0 < len(tables.runs) <= CONCLUDED or "goodput_bps" not in tables.runs.columns:
+        return
+    if conclusion := conclude(comparison(study.plan(), store, study.target)):
+        say(conclusion)
 
 
 def _end_share(found: Campaign, share: Any, *, quiet: bool) -> None:

@@ -18,6 +18,7 @@ from lightlag.text.terminal import printable
 if TYPE_CHECKING:
     from lightlag.comparison.painters import Painter
     from lightlag.drawing.style import Chart
+    from lightlag.report.answer import Answer
 
 __all__ = ["Comparison", "load_comparison"]
 
@@ -55,6 +56,16 @@ class Comparison(Outcomes):
         from lightlag.outcomes.kinds import kinds
 
         return kinds(self)
+
+    @property
+    def conclusion(self) -> Answer:
+        """The conclusion in sentences: the best candidate by goodput, its lead, its costs, and how certain that is.
+
+        It has a ``headline`` and further ``sentences``.
+        """
+        from lightlag.report.answer import answer
+
+        return answer(self)
 
     @former_keywords("Comparison.save")
     def save(

@@ -284,9 +284,11 @@ class Outcomes:
             runs = self.of(name, point)
             compete = any(len(set(one.flows.congestion) - {UDP}) > 1 for one in runs)
             shown = run or (Outcome.asked if compete else None)
+            rtts = (rtt for one in runs for rtt in one.flows.min_rtt_s if rtt is not None)
             return {
                 "algorithm": self.algorithms.index(name),
                 "point": points[point],
+                "min_rtt_s": min(rtts, default=None),
                 "is_fixed": self.is_identical(name, point),
                 "values": {column: by_seed(runs, column) for column in measures},
                 "runs": [] if shown is None else [shown(one) for one in runs],

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lightlag import _engine
-from lightlag.outcomes.design import Point
+from lightlag.outcomes.design import Measure, Point
 from lightlag.outcomes.outcomes import Outcomes
 
-__all__ = ["Answer", "AtPoint", "answer", "listed"]
+__all__ = ["Answer", "AtPoint", "Difference", "Differences", "answer", "differences", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class AtPoint:
     """The best algorithm, and the ones that cannot be distinguished from it."""
     lead: str
     """The gap to the second best, in words."""
+    costs: str
+    """The material costs of the best, in a sentence; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Answer:
     """The conclusion of a comparison."""
 
     headline: str
+    """The best candidate, its lead, and what it costs."""
     sentences: tuple[str, ...]
     """Further sentences: other algorithms and metrics, and candidates that share a run."""
     points: tuple[AtPoint, ...]
@@ -48,10 +51,56 @@ def answer(comparison: Outcomes) -> Answer:
     if found is None:
         raise ValueError("no candidate has a value")
     points = tuple(
-        AtPoint(None if at is None else comparison.points[at], tuple(level), lead)
-        for at, level, lead in ((one["point"], one["level"], one["lead"]) for one in found["points"])
+        AtPoint(
+            None if one["point"] is None else comparison.points[one["point"]],
+            tuple(one["level"]),
+            one["lead"],
+            one["costs"],
+        )
+        for one in found["points"]
     )
     return Answer(found["headline"], tuple(found["sentences"]), points)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A candidate compared with another one."""
+
+    name: str
+    mean: float
+    is_clear: bool
+    """Whether the difference is significant, or exact because nothing is random."""
+    words: str
+    """The difference in words, with its interval and the number of seeds that would probably decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The candidates at a point, or the points of one algorithm, compared with the best; their intervals are those of
+    the conclusion.
+    """
+
+    point: Point | None
+    base: str
+    """The best candidate."""
+    mean: float
+    """Its mean."""
+    rows: tuple[Difference, ...]
+    """The other candidates, best first."""
+
+
+def differences(comparison: Outcomes, measure: Measure) -> list[Differences]:
+    """Returns the differences of a metric from the best candidate, by point."""
+    asked = {"differences": {"comparison": comparison.asked(), "measure": measure.column}}
+    return [
+        Differences(
+            None if one["point"] is None else comparison.points[one["point"]],
+            one["base"],
+            one["mean"],
+            tuple(Difference(row["name"], row["mean"], row["is_clear"], row["words"]) for row in one["rows"]),
+        )
+        for one in json.loads(_engine.analysis(json.dumps(asked)))
+    ]
 
 
 def listed(parts: Iterable[str], word: str = "and") -> str:

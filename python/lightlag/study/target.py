@@ -4,11 +4,13 @@ advance.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lightlag import _engine
 from lightlag.analyse import Interval, student_t
 from lightlag.errors import InputError
 from lightlag.outcomes.design import MEASURES
@@ -149,9 +151,16 @@ class Target:
             return Verdict(interval, True, False, None)
         wanted = self.within * abs(interval.mean) if self.is_share else self.within
         is_reached = self.is_within(interval.mean, interval.half_width)
-        spread = interval.half_width * math.sqrt(len(numbers))
-        needed = None if not wanted else max(self.min_seeds, math.ceil((spread / wanted) ** 2 * seeds / len(numbers)))
-        return Verdict(interval, is_reached or is_last, is_reached, needed)
+        return Verdict(interval, is_reached or is_last, is_reached, self._needed(interval, wanted, seeds))
+
+    def _needed(self, interval: Interval, wanted: float, seeds: int) -> int | None:
+        """Returns the estimated number of seeds, from the spread of the values of `seeds` runs so far."""
+        deviation = interval.half_width * math.sqrt(interval.count) / student_t(self.inside, interval.count - 1)
+        asked = {"deviation": deviation, "distance": wanted, "confidence": self.inside, "power": 0.5}
+        values = json.loads(_engine.analysis(json.dumps({"sample_size": asked})))
+        if values is None:
+            return self.min_seeds if wanted else None
+        return max(self.min_seeds, math.ceil(values * seeds / interval.count))
 
     def interval(self, numbers: list[float]) -> Interval:
         """Returns the mean and the half width for one of the checks."""

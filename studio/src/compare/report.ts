@@ -5,7 +5,7 @@ import type { Figure, IntervalFigure } from "../save/figure.ts";
 import { unitOf } from "../save/report/charts.ts";
 import type { ComparisonReport, MeasureReport } from "../save/report/comparison.ts";
 import type { Sheet, SheetColumn } from "../save/sheet.ts";
-import { answer } from "./answer.ts";
+import { answer, differences } from "./answer.ts";
 import { charts, sharesOf } from "./charts.ts";
 import type { Comparison } from "./comparison.ts";
 import { comparison, entries, progress, seedList, shownSeed } from "./course.ts";
@@ -28,6 +28,7 @@ export function reported(): ComparisonReport {
     shares: sharesOf(found).map(({ variant, algorithm, interval }) => {
       return { variant, algorithm, mean: interval.mean, shown: show(goodputMeasure(), interval) };
     }),
+    differences: compared(found),
     charts: charts(found, shownSeed.peek()),
     algorithms: algorithms(found),
     runs: found.contenders.map((one) => `${one.outcomes.length}${found.isFixed(one) ? ", identical" : ""}`),
@@ -68,6 +69,18 @@ function measures(found: Comparison): MeasureReport[] {
         return { name: one.name, mean, halfWidth, values, shown: show(measure, interval, largest) };
       }),
     };
+  });
+}
+
+/** Returns the variants compared with the best by each metric. */
+function compared(found: Comparison): ComparisonReport["differences"] {
+  return found.columns.flatMap((measure) => {
+    const { base, mean, rows } = differences(found, measure) ?? { base: "", mean: 0, rows: [] };
+    const all = rows.length > 0 ? [{ name: base, mean, words: "best" }, ...rows] : [];
+    return all.map(({ name, mean: own, words }) => {
+      const shown = show(measure, { mean: own, halfWidth: Number.NaN, count: 1 }, mean);
+      return { measure: measure.title.toLowerCase().replace("rtt", "RTT"), name, shown, mean: own, words };
+    });
   });
 }
 

@@ -53,7 +53,7 @@ function outcome(
       congestion,
       goodput_bps: (rate * (at + 1)) / 3,
       completion_s: null,
-      min_rtt_s: null,
+      min_rtt_s: 0.6,
       leg: null,
     })),
     capacity_bps: null,

@@ -2,8 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import { Name } from "../app/name.tsx";
-import { analysed } from "../engine/analysis.ts";
+import { differences, type Gap } from "./answer.ts";
 import type { Comparison } from "./comparison.ts";
+import type { Interval } from "./interval.ts";
 import { Mark } from "./marks.tsx";
 import { type Measure, show } from "./measures.ts";
 
@@ -75,27 +76,8 @@ function runs(comparison: Comparison, at: number, planned: number): string {
   return count < planned ? `${count} of ${planned}` : `${count}${comparison.isFixed(contender) ? ", identical" : ""}`;
 }
 
-/** A variant that is compared with another: its values of a metric by seed. */
-interface Rival {
-  name: string;
-  values: ReadonlyMap<number, number>;
-  is_fixed: boolean;
-}
-
-/** The difference between two variants, over their common seeds. */
-interface Gap {
-  pairs: number;
-  difference: number;
-  /** Half width of the interval of the difference; null where there is none. */
-  half_width: number | null;
-  /** Whether the difference is significant. */
-  is_clear: boolean;
-  words: string;
-}
-
-function gapOf(one: Rival, other: Rival, comparisons: number): Gap {
-  const plain = ({ values, ...rest }: Rival) => ({ ...rest, values: [...values] });
-  return analysed({ gap: { one: plain(one), other: plain(other), comparisons } });
+function intervalOf({ difference, half_width, pairs }: Gap): Interval {
+  return { mean: difference, halfWidth: half_width ?? Number.NaN, count: pairs };
 }
 
 export function Differences({ comparison }: { comparison: Comparison }) {
@@ -106,19 +88,14 @@ export function Differences({ comparison }: { comparison: Comparison }) {
   if (!measure || !first || others.length === 0) {
     return null;
   }
-  const rival = (contender: typeof first) => ({
-    name: contender.name,
-    values: comparison.values(contender, measure),
-    is_fixed: comparison.isFixed(contender),
-  });
-  const base = rival(first);
+  const found = differences(comparison, measure, first)?.rows ?? [];
+  const base = comparison.values(first, measure);
   const rows = others.map((other, at) => {
-    const own = rival(other);
-    const pairs = [...own.values].flatMap(([seed, value]): [number, number][] => {
-      const against = base.values.get(seed);
+    const pairs = [...comparison.values(other, measure)].flatMap(([seed, value]): [number, number][] => {
+      const against = base.get(seed);
       return against === undefined ? [] : [[seed, value - against]];
     });
-    return { name: other.name, at: at + 1, pairs, gap: pairs.length > 0 ? gapOf(own, base, others.length) : undefined };
+    return { name: other.name, at: at + 1, pairs, difference: found.find(({ name }) => name === other.name) };
   });
   return (
     <section class="differences" aria-labelledby="differences">
@@ -153,18 +130,14 @@ export function Differences({ comparison }: { comparison: Comparison }) {
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ name, at, pairs, gap }) => (
+            {rows.map(({ name, at, pairs, difference }) => (
               <tr key={name}>
                 <th scope="row">
                   <Mark index={at} /> <Name name={name} />
                 </th>
                 <td class="n">{pairs.length}</td>
-                <td class="n">
-                  {gap
-                    ? show(measure, { mean: gap.difference, halfWidth: gap.half_width ?? Number.NaN, count: gap.pairs })
-                    : "–"}
-                </td>
-                <td>{gap ? `${gap.words}${gap.is_clear ? "" : ", not significant"}` : "–"}</td>
+                <td class="n">{difference?.gap ? show(measure, intervalOf(difference.gap)) : "–"}</td>
+                <td>{difference?.words ?? "–"}</td>
                 <td>
                   <Strip pairs={pairs} at={at} most={extent(rows)} measure={measure} />
                 </td>

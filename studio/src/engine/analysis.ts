@@ -27,7 +27,7 @@ export type Analysis =
   | { usual_top: [times: number[], values: (number | null)[]][] }
   | { mean_interval: readonly number[] }
   | { shown: { unit: string; mean: number; half_width: number; count: number; like: number } }
-  | { gap: { one: object; other: object; comparisons: number } }
+  | { differences: { comparison: object; measure: string; base?: string } }
   | { answer: object }
   | { shares: object }
   | { charts: object };

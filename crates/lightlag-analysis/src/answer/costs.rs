@@ -232,9 +232,9 @@ impl Costs {
     pub(super) fn alternative(&self) -> Option<String> {
         let Alternative { name, gap, means } = self.alternative.as_ref()?;
         let goodput = by_how_much(gap, &gap.other, " goodput");
-        let doubt = if gap.is_clear() || gap.pairs == 1 { "" } else { " (not significant)" };
+        let level = if gap.is_clear() || gap.pairs == 1 { "" } else { " and cannot be distinguished" };
         let with: Vec<String> = means.iter().map(|(kind, mean)| kind.attribute(*mean)).collect();
-        Some(format!("{name} costs less: {goodput}{doubt}, with {}.", listed(&with)))
+        Some(format!("{name} costs less{level}: {goodput}, with {}.", listed(&with)))
     }
 
     /// Returns the costs of one candidate at several points, in a sentence with the highest costs; `None` without

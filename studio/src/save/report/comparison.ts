@@ -34,6 +34,8 @@ export interface ComparisonReport {
   sentences: string[];
   measures: MeasureReport[];
   shares: ShareReport[];
+  /** The variants compared with the best by each metric. */
+  differences: { measure: string; name: string; shown: string; mean: number; words: string }[];
   charts: Chart[];
   algorithms: { name: string; provenance: string; source: string }[];
   /** Number of runs as text, by variant. */
@@ -63,7 +65,12 @@ export function comparisonReport(given: ComparisonReport): string {
     anchors(places),
     told("answer", places.answer, headline, sentences),
     section("figures", places.figures, [ZOOMING, ...charts.map(figure)]),
-    section("tables", places.tables, ["<h3>Means and intervals</h3>", means(given), ...competing(given)], true),
+    section(
+      "tables",
+      places.tables,
+      ["<h3>Means and intervals</h3>", means(given), ...compared(given), ...competing(given)],
+      true,
+    ),
     section("algorithms", places.algorithms, [algorithms(given)], true),
     section("measures", places.measures, [about(measures)], false),
     section(
@@ -99,6 +106,17 @@ function means({ measures, runs }: ComparisonReport): string {
   return table(heads, rows);
 }
 
+function compared({ differences }: ComparisonReport): string[] {
+  const rows = differences.map(({ measure, name, shown, mean, words }): Cell[] => [
+    { shown: measure },
+    { shown: name },
+    { shown, at: mean, isNumber: true },
+    { shown: words },
+  ]);
+  const heads = ["metric", "variant", "mean", "compared with the best"];
+  return rows.length > 0 ? ["<h3>Differences from the best</h3>", table(heads, rows)] : [];
+}
+
 function competing({ shares }: ComparisonReport): string[] {
   const rows = shares.map(({ variant, algorithm, mean, shown }): Cell[] => [
     { shown: variant },
@@ -131,9 +149,15 @@ function about(measures: MeasureReport[]): string {
   const all = measures.map(({ title, about }) => `<dt>${escaped(title)}</dt><dd>${escaped(about)}</dd>`);
   return (
     `<dl>${all.join("")}</dl><p>Means are over independent runs; ± is half the width of the 95 % interval (Student t).</p>` +
-    "<p>The conclusion compares runs with the same seed, which share the same randomness. Intervals of ratios follow " +
-    "Fieller (1954). The intervals of the best variant relative to all others hold simultaneously with 95 % " +
-    "confidence (Bonferroni). If an interval contains 0 %, these runs do not distinguish the two variants.</p>"
+    "<p>The conclusion and the table of differences compare runs with the same seed, which share the same randomness. " +
+    "Intervals of ratios follow Fieller (1954). The intervals of all pairs of variants hold simultaneously with 95 % " +
+    "confidence for each metric (Bonferroni; Law 2015, section 10.3.2). If such an interval contains 0 %, these runs do " +
+    "not distinguish the two variants, even if the intervals of their means do not overlap. The number of seeds that " +
+    "would probably tell gives the paired test a power of 80 % if mean and spread of the differences stay as they " +
+    "are.</p><p>The conclusion states what the best variant costs: at least 5 % of its segments retransmitted, a mean " +
+    "queueing delay of at least 20 % of the minimum RTT, or a Jain index of at most 0.9, if another variant has at most " +
+    "half of that cost. It names a variant that avoids such a cost with at least 90 % of the best goodput, or that " +
+    "cannot be distinguished from the best.</p>"
   );
 }
 
