@@ -160,19 +160,12 @@ def test_the_report_compares_each_candidate_with_the_best() -> None:
 
 def test_what_the_best_costs_is_part_of_the_answer() -> None:
     comparison = compared({"cubic": [9.0, 9.2, 8.8, 9.1], "hybla": [9.9, 10.0, 9.8, 10.0]})
-    costly = {"retransmitted_share": 0.31, "queueing_mean_s": 0.135}
-    cheap = {"retransmitted_share": 0.003, "queueing_mean_s": 0.012}
-    runs = [
-        dataclasses.replace(
-            one,
-            **{
-                name: value * (1 + one.seed / 100)
-                for name, value in (costly if one.congestion == "hybla" else cheap).items()
-            },
-            flows=dataclasses.replace(one.flows, min_rtt_s=[0.5 + one.seed / 10]),
-        )
-        for one in comparison.outcomes
-    ]
+    costs = {"cubic": (0.003, 0.012), "hybla": (0.31, 0.135)}
+    runs = []
+    for one in comparison.outcomes:
+        share, queue = (cost * (1 + one.seed / 100) for cost in costs[one.congestion])
+        flows = dataclasses.replace(one.flows, min_rtt_s=[0.5 + one.seed / 10])
+        runs.append(dataclasses.replace(one, retransmitted_share=share, queueing_mean_s=queue, flows=flows))
     found = answer(Comparison(comparison.design, runs))
     assert found.headline.endswith(
         "hybla retransmits 32 % of its segments and adds a mean queueing delay of 138 ms, 23 % of the minimum RTT."

@@ -60,7 +60,8 @@ def comparisons() -> str:
 `runs` has one row per run, `flows` one row per flow of each run, and `summary` one row per cell and metric. Each
 variable is also a column, with the name of its key. A quantity that is stored as text has a second column with its
 number; the name of this column ends with the unit: `queue` and `queue_bdp`. `lightlag compare --json` prints the rows
-of `summary` with the same names. The Parquet files contain this dictionary.
+of `summary` with the same names, and the [conclusion](../commands/compare.md#the-conclusion). The Parquet files contain
+this dictionary.
 
 | column | unit | meaning |
 |---|---|---|

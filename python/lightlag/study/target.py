@@ -157,7 +157,7 @@ class Target:
         """Returns the estimated number of seeds, from the spread of the values of `seeds` runs so far."""
         deviation = interval.half_width * math.sqrt(interval.count) / student_t(self.inside, interval.count - 1)
         asked = {"deviation": deviation, "distance": wanted, "confidence": self.inside, "power": 0.5}
-        values = json.loads(_engine.analysis(json.dumps({"sample_size": asked})))
+        values: float | None = json.loads(_engine.analysis(json.dumps({"sample_size": asked})))
         if values is None:
             return self.min_seeds if wanted else None
         return max(self.min_seeds, math.ceil(values * seeds / interval.count))
