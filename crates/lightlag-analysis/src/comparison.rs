@@ -67,7 +67,7 @@ pub(crate) struct Cell {
     pub(crate) is_fixed: bool,
     /// Values of each metric, as pairs of seed and value.
     pub(crate) values: BTreeMap<String, Vec<(u64, f64)>>,
-    /// Minimum round-trip time in seconds of the flows of all runs, if it is not the one of the flows in `runs`.
+    /// Minimum round-trip time in seconds of the flows of all runs; the flows in `runs` also count.
     #[serde(default)]
     min_rtt_s: Option<f64>,
     /// Runs of the cell. The conclusion requires them if flows of several algorithms compete in a run.

@@ -196,21 +196,26 @@ def notes(comparison: Comparison) -> list[str]:
     return said
 
 
-WIDTH = 100
+WIDTH = 118
 """Maximum number of characters of a line of the conclusion."""
 
 
 def conclude(comparison: Comparison) -> str:
-    """Returns the conclusion of a comparison as lines of text; empty if there is nothing to compare."""
+    """Returns the conclusion of a comparison as lines of text; empty if there is nothing to compare.
+
+    Metrics other than goodput, which the table shows, have their sentences in the report.
+    """
     found = comparison.conclusion
-    if len(comparison.algorithms) == 1 and len(comparison.points) == 1 and not found.sentences:
+    titles = tuple(f"{measure.title}: " for measure in comparison.measures)
+    sentences = [one for one in found.sentences if not one.startswith(titles)]
+    if len(comparison.algorithms) == 1 and len(comparison.points) == 1 and not sentences:
         return ""
 
     def lines(sentence: str, first: str, others: str) -> str:
         options: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
         return textwrap.fill(sentence, WIDTH, initial_indent=first, subsequent_indent=others, **options)
 
-    return "\n".join([lines(found.headline, "", ""), *(lines(one, "- ", "  ") for one in found.sentences), ""])
+    return "\n".join([lines(found.headline, "", ""), *(lines(one, "- ", "  ") for one in sentences), ""])
 
 
 def record(comparison: Comparison, folder: Path) -> dict[str, Any]:
