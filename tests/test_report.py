@@ -148,10 +148,8 @@ def test_the_report_compares_each_candidate_with_the_best() -> None:
     assert [(one.base, [row.name for row in one.rows]) for one in found] == [("hybla", ["cubic", "bbr"])]
     near, far = found[0].rows
     assert not near.is_clear
-    assert re.fullmatch(
-        r"1 % less than hybla \(95 %: −\d+ to \d+ %\), not significant; (about \d+|more than 1,000) seeds would probably tell",
-        near.words,
-    )
+    words = "1 % less than hybla (95 %: −13 to 14 %), not significant; more than 1,000 seeds would probably tell"
+    assert near.words == words
     assert far.is_clear
     assert far.words.startswith("77")
     page = comparison_report.report(comparison)
@@ -172,7 +170,7 @@ def test_what_the_best_costs_is_part_of_the_answer() -> None:
         "hybla retransmits 32 % of its segments and adds a mean queueing delay of 138 ms, 23 % of the minimum RTT."
     )
     assert re.match(
-        r"cubic costs less: 9 % less goodput than hybla \(95 %: 7 to 11 %\), with 0\.31 % retransmitted and a queueing "
+        r"cubic costs less: 9 % less goodput than hybla \(95 %: 8 to 11 %\), with 0\.31 % retransmitted and a queueing "
         r"delay of 12\.3 ms\.",
         found.sentences[0],
     )
