@@ -189,8 +189,8 @@ impl Comparison {
         Ranking::of(rivals, measure.more_is_better, self.joint_confidence(measure))
     }
 
-    /// Returns the minimum round-trip time in seconds of any flow at the point of a candidate: that of the path, which
-    /// does not depend on the algorithm.
+    /// Returns the minimum round-trip time in seconds of any flow at the point of a candidate. It belongs to the path,
+    /// not to the algorithm.
     pub(crate) fn min_rtt_s(&self, candidates: Candidates, candidate: usize) -> Option<f64> {
         let point = if let Candidates::Algorithms(point) = candidates { point } else { candidate };
         self.cells.iter().filter(|cell| cell.point == point).filter_map(Cell::min_rtt_s).reduce(f64::min)

@@ -1,4 +1,4 @@
-//! Differences between the candidates of a comparison, for the tables beside its conclusion.
+//! Differences between the candidates of a comparison, for the tables next to its conclusion.
 
 use crate::answer::{by_how_much, seeds_clause};
 use crate::comparison::{Candidates, Comparison};
@@ -30,7 +30,7 @@ pub struct Differences {
     pub mean: f64,
     /// Number of intervals that hold jointly: all pairs of candidates.
     pub comparisons: usize,
-    /// The other candidates; those of a ranking best first, otherwise in their order.
+    /// The other candidates: best first if the base is the best, otherwise in their order.
     pub rows: Vec<Difference>,
 }
 

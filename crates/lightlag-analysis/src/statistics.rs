@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 pub const CONFIDENCE: f64 = 0.95;
 /// Probability with which an estimated number of runs suffices to find a difference.
 pub const POWER: f64 = 0.8;
-/// Number of values above which the quantiles of a sample size are taken at this number; they change by less than 0.2 %.
+/// Maximum number of values for the quantiles of a sample size; beyond it they change by less than 0.2 %.
 const MANY_VALUES: usize = 1000;
 /// Number of bisection steps that determine a quantile to the last digit of a floating-point number.
 const HALVINGS: usize = 60;
@@ -141,7 +141,7 @@ pub fn sample_size(deviation: f64, distance: f64, confidence: f64, power: f64) -
     if limit > MANY_VALUES as f64 {
         return Ok(Some(libm::ceil(limit)));
     }
-    // More values are needed the fewer there are, so that the smallest number that suffices is found by halving.
+    // `needed` falls as the count grows, so halving finds the minimum that suffices.
     let (mut low, mut high) = (2, MANY_VALUES);
     while low < high {
         let middle = usize::midpoint(low, high);

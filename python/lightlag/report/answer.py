@@ -76,8 +76,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The candidates at a point, or the points of one algorithm, compared with the best; their intervals are those of
-    the conclusion.
+    """The candidates at a point, or the points of one algorithm, compared with the best, with the intervals of the
+    conclusion.
     """
 
     point: Point | None

@@ -46,8 +46,8 @@ export interface Differences {
 }
 
 /**
- * Returns how the variants differ from one of them, by default from the best. The intervals are those of the
- * conclusion. Undefined if that variant has no value.
+ * Returns how the variants differ from one of them, by default from the best, with the intervals of the conclusion.
+ * Undefined if that variant has no value.
  */
 export function differences(comparison: Comparison, measure: Measure, base?: Contender): Differences | undefined {
   const from = base ? { base: base.name } : {};

@@ -18,7 +18,7 @@ use crate::numbers::{fixed, number};
 use crate::ranking::{Gap, Ranking, Rival, comparisons, confidence_of_each};
 use crate::words::listed;
 
-/// Minimum ratio of a cost to that of another candidate.
+/// Minimum ratio of a cost to the cost of another candidate.
 const TIMES: f64 = 2.0;
 /// Minimum goodput of a candidate that is named because it costs less, as a fraction of the best; one that cannot be
 /// distinguished from the best may have less.
