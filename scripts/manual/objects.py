@@ -33,6 +33,7 @@ OBJECTS: dict[str, dict[str, str]] = {
         "design": "scenario, algorithms, variables, first seed and number of seeds",
         "folder": "directory of the results",
         "summary": "rows of the table `summary`",
+        "conclusion": "`headline`, the best candidate with its lead and costs, and `sentences` about the others",
         "origin": "what computed the results: versions, platform, command",
         "repeat": "command that computes the results again",
     },
