@@ -251,7 +251,7 @@ MISTAKES = (
     (["study", "run", "real.pcap"], "real.pcap: is a capture, not a text file; lightlag inspect describes it"),
     (
         ["run", "real.pcap"],
-        "real.pcap: is a capture, not a text file; lightlag inspect describes it, why finds what slows it down, replay repeats it",
+        "real.pcap: is a capture, not a text file; lightlag inspect describes it, why diagnoses it, replay repeats it",
     ),
     (["report", "real.pcap"], "real.pcap: is a capture, not a results directory; lightlag inspect describes it"),
     (["list", "models"], '"lightlag explain NAME" describes models, keys, columns and warnings'),

@@ -130,7 +130,8 @@ def run(
         if style == "text":
             _print(study, found.schedule, tables)
             _conclude(study, kept, tables)
-            say(f"tables in {folder}, runs in {kept.place}")
+            why = "" if out is not None else destinations.instead(folder, default(study))
+            say(f"tables in {folder}{why}, runs in {kept.place}")
         if as_json:
             print_json({"event": "tables", "folder": str(folder)} | _counts(found))
         _end(study, found)

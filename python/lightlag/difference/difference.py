@@ -248,7 +248,7 @@ def read_result(directory: str | os.PathLike[str]) -> Result | Comparison | Stud
     if path.is_file():
         is_packets = is_capture(path)
         what = "a capture" if is_packets else "a file"
-        remedy = "lightlag inspect describes it, lightlag why finds what slows it down"
+        remedy = "lightlag inspect describes it, lightlag why diagnoses it"
         hint = f"; {remedy}" if is_packets else '; name a directory that "lightlag run" or "lightlag compare" wrote'
         raise InputError(f"{printable(directory)}: is {what}, not a results directory{hint}")
     if (path / "curves.jsonl").exists():

@@ -56,8 +56,8 @@ def binary_reason(path: str | os.PathLike[str], error: UnicodeDecodeError) -> st
     """Returns the error of a file that is not text, with the commands that read it if it is a capture."""
     if Path(path).is_file() and is_capture(path):
         return (
-            "is a capture, not a text file; lightlag inspect describes it, why finds what slows it down, replay repeats "
-            "it, and import makes a scenario of its path"
+            "is a capture, not a text file; lightlag inspect describes it, why diagnoses it, replay repeats it, and "
+            "import makes a scenario of its path"
         )
     return f"byte {error.start} is not UTF-8; save the file as UTF-8 text"
 

@@ -80,7 +80,7 @@ LAB = Lab(
             theory=lambda runs: 1 / runs(FILE, WIDE).mean_rtt(),
             formula="additive increase: 1 / RTT, with the queue in the round trip",
             hint="Read cwnd at 30 s and at 50 s, subtract, and divide by 20 s.",
-            reason="One segment per round trip. The round trip is 133 ms on average, because a third of a BDP is queued.",
+            reason="One segment per round trip, which is 133 ms on average, because a third of a BDP is queued.",
         ),
         Question(
             id="q5",
