@@ -45,7 +45,7 @@ LAYERS: dict[str, set[str]] = {
     "words": BASE | {"constellation", "outcomes", "presets", "scenario", "scenario.reading"},
     "plot": BASE | {"analyse", "constellation", "drawing", "files", "outcomes", "records", "swarm"},
     "report": BASE | {"analyse", "constellation", "files", "outcomes", "records", "swarm", "words"},
-    "results": BASE | {"analyse", "constellation", "plot", "qlog", "records", "report", "swarm"},
+    "results": BASE | {"analyse", "constellation", "drawing", "plot", "qlog", "records", "report", "swarm"},
     "running": BASE
     | {"files", "machine", "outcomes", "custom", "qlog", "records", "results", "scenario", "scenario.reading"},
     "captures": BASE | {"analyse", "drawing", "files", "outcomes", "results", "running", "scenario"},

@@ -19,6 +19,7 @@ from lightlag.commands import captures, compared, repeated
 from lightlag.commands.application import MAX_JOBS, Entry, Group, application
 from lightlag.commands.captures import Acks, Ipv6, Pcap, PcapComments, PcapFlow, Qlog, QlogSchema
 from lightlag.commands.changes import changes as changes_of
+from lightlag.commands.figures import Label
 from lightlag.errors import AlgorithmError, CommandError, InputError, Interrupted, ScenarioError, scenario_error
 from lightlag.files import destinations
 from lightlag.files.writing import check_folder, reserved, speak_of_options
@@ -285,6 +286,7 @@ def compare(
         typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help="Runs at the same time; default: one per processor."),
     ] = None,
     figures: compared.Figures = None,
+    label: Label = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -301,6 +303,7 @@ def compare(
     run is stored: after Ctrl-C, the same command runs the rest.
     """
     from lightlag.comparison import continuing
+    from lightlag.drawing import names
     from lightlag.machine.processors import processors
     from lightlag.outcomes.variables import split_parameters
     from lightlag.scenario import check as check_scenario
@@ -316,6 +319,7 @@ def compare(
         default = continuing.folder(plan)
     else:
         plan, default = repeated.plan(earlier), repeated.beside(files[0])
+    labels = compared.labels(label, plan, formats)
     if out is None:
         folder = destinations.unused(default, force=force, may_take=functools.partial(continuing.is_continued, plan))
     else:
@@ -347,7 +351,8 @@ def compare(
             if earlier is None:
                 about["study"] = compared.study(files, names, vary or [], replications, changes, folder)
             try:
-                comparison.save_with(helpers, folder, force=True, **about)
+                with names.within(labels):
+                    comparison.save_with(helpers, folder, force=True, **about)
             finally:
                 if not quiet:
                     for note in compared.notes(comparison):

@@ -10,7 +10,7 @@ import typer
 
 from lightlag import _signals
 from lightlag.commands import figures
-from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
+from lightlag.commands.figures import Dpi, Font, Force, Format, Height, Style, Titles, Width
 from lightlag.commands.inspect import Flow, read
 from lightlag.errors import InputError
 from lightlag.text.terminal import print_json, say
@@ -30,6 +30,7 @@ def compare_capture(
     height: Height = None,
     font: Font = None,
     titles: Titles = None,
+    dpi: Dpi = None,
     force: Force = False,
     flow: Flow = None,
     simulated_flow: Annotated[
@@ -58,7 +59,7 @@ def compare_capture(
     from lightlag.files.output import check_file
     from lightlag.text.table import print_rows
 
-    look = looks.of(style, width=width, height=height, font=font, titles=titles)
+    look = looks.of(style, width=width, height=height, font=font, titles=titles, dpi=dpi)
     target = figures.path(out, format, look)
     if target is not None:
         check_file(target, force=force, inputs=[real, simulated])

@@ -28,6 +28,7 @@ __all__ = [
     "conclude",
     "formats",
     "helpers",
+    "labels",
     "notes",
     "plan",
     "record",
@@ -91,6 +92,28 @@ def formats(text: str | None) -> tuple[str, ...]:
         if name not in FORMATS:
             raise InputError(f'--figures {text}: "{name}" is not one of {", ".join(FORMATS)} and none')
     return names
+
+
+def labels(texts: list[str] | None, of: Plan, formats: tuple[str, ...]) -> dict[str, str] | None:
+    """Returns the labels of figures that ``--label`` gives; None without the option.
+
+    Raises
+    ------
+    InputError
+        If there are no figures, or if a label names neither an algorithm, a variable nor a metric.
+    """
+    if not texts:
+        return None
+    if not formats:
+        raise InputError("--label: needs figures for print; add --figures pdf")
+    from lightlag.drawing import names
+    from lightlag.outcomes.design import MEASURES
+
+    found = names.of_options(texts)
+    candidates = [name for one in of.design.competitors for name in (one.label, *one.algorithms)]
+    known = [*candidates, *(one.label for one in of.design.variables), *(one.title.lower() for one in MEASURES)]
+    names.check_known(found or (), list(dict.fromkeys(known)))
+    return found
 
 
 TRANSPORTS = ("tcp", "quic")

@@ -13,7 +13,8 @@ from lightlag.text.terminal import printable
 if TYPE_CHECKING:
     from lightlag.drawing.looks import Look
 
-__all__ = ["Font", "Force", "Format", "Height", "Style", "Titles", "Width", "check", "path", "suffix", "with_suffix"]
+__all__ = ["Dpi", "Font", "Force", "Format", "Height", "Label", "Style", "Titles", "Width", "check", "path", "suffix"]
+__all__ += ["with_suffix"]
 
 Format = Annotated[
     str | None,
@@ -41,6 +42,19 @@ Font = Annotated[
 Titles = Annotated[
     bool | None,
     typer.Option("--titles/--no-titles", help="Titles and notes above. Default: not for papers", show_default=False),
+]
+Dpi = Annotated[
+    int | None,
+    typer.Option("--dpi", metavar="N", help="Pixels of a PNG per inch. Default: 600 for ieee and acm, otherwise 200."),
+]
+Label = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="NAME=TEXT",
+        help='Name in figures to replace, may be repeated: --label cubic="CUBIC (Linux)", --label loss="Packet loss". '
+        "Algorithms, variables, metrics, runs, flows and links have names.",
+    ),
 ]
 
 
@@ -77,7 +91,7 @@ def check(out: Path | None, format: str | None, look: Look) -> None:
     from lightlag.drawing.looks import PLAIN
 
     if out is None and (format is not None or look != PLAIN):
-        raise InputError("--style, --width, --height, --font, --titles and --format need a figure; add --out")
+        raise InputError("--style, --width, --height, --font, --titles, --dpi and --format need a figure; add --out")
 
 
 def suffix(format: str | None, out: Path | None = None) -> str | None:

@@ -10,7 +10,7 @@ import typer
 
 from lightlag import _signals
 from lightlag.commands import figures
-from lightlag.commands.figures import Font, Force, Format, Height, Style, Titles, Width
+from lightlag.commands.figures import Dpi, Font, Force, Format, Height, Style, Titles, Width
 from lightlag.errors import InputError, Interrupted
 from lightlag.text.terminal import print_json, printable, say
 
@@ -43,6 +43,7 @@ def inspect(
     height: Height = None,
     font: Font = None,
     titles: Titles = None,
+    dpi: Dpi = None,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")] = False,
@@ -63,7 +64,7 @@ def inspect(
     from lightlag.files.output import check_file
     from lightlag.qlog.reading import is_log
 
-    look = looks.of(style, width=width, height=height, font=font, titles=titles)
+    look = looks.of(style, width=width, height=height, font=font, titles=titles, dpi=dpi)
     target = figures.path(out, format, look)
     if target is not None:
         check_file(target, force=force, inputs=[file])

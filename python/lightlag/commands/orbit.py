@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lightlag.commands import figures
-from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
+from lightlag.commands.figures import Dpi, Font, Format, Height, Style, Titles, Width
 from lightlag.commands.numbers import finite
 from lightlag.errors import InputError
 from lightlag.text.terminal import print_json, say
@@ -75,6 +75,7 @@ def orbit(
     height: Height = None,
     font: Font = None,
     titles: Titles = None,
+    dpi: Dpi = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     r"""Inspect a constellation: the path between two stations, its round-trip times and handovers, passes, figures.
@@ -90,7 +91,7 @@ def orbit(
     from lightlag.drawing import looks
     from lightlag.files.writing import check_folder, new_folder
 
-    look = looks.of(style, width=width, height=height, font=font, titles=titles)
+    look = looks.of(style, width=width, height=height, font=font, titles=titles, dpi=dpi)
     suffix = figures.suffix(format) or ".pdf"
     figures.check(out, format, look)
     if out is not None:

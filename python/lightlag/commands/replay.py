@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lightlag import _signals
-from lightlag.commands import figures
-from lightlag.commands.figures import Font, Format, Height, Style, Titles, Width
-from lightlag.files import destinations
+from lightlag.commands import destinations, figures
+from lightlag.commands.figures import Dpi, Font, Format, Height, Style, Titles, Width
 from lightlag.files.writing import check_folder, reserved
 from lightlag.text.terminal import print_json, say
 
@@ -47,6 +46,7 @@ def replay(
     height: Height = None,
     font: Font = None,
     titles: Titles = None,
+    dpi: Dpi = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace results that exist.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No tables, no notes.")] = False,
@@ -65,7 +65,7 @@ def replay(
     from lightlag.captures.repetition import repeat
     from lightlag.drawing import looks
 
-    look = looks.of(style, width=width, height=height, font=font, titles=titles)
+    look = looks.of(style, width=width, height=height, font=font, titles=titles, dpi=dpi)
     suffix = figures.suffix(format) or ".pdf"
     default = Path("results") / f"replay-{capture.stem}"
     folder = destinations.unused(default, force=force) if out is None else out

@@ -12,6 +12,7 @@ import typer
 
 from lightlag import _signals
 from lightlag.commands.application import MAX_JOBS
+from lightlag.commands.figures import Label
 from lightlag.errors import CommandError, InputError
 from lightlag.files import destinations
 from lightlag.files.writing import check_folder, reserved
@@ -256,10 +257,12 @@ def export(
     figures: Annotated[
         str | None, typer.Option(metavar="FORMATS", help="With --report: figures for print next to it: pdf, svg, png.")
     ] = None,
+    label: Label = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the tables and the report of a study from its store, without making runs."""
     from lightlag.commands.compared import formats as formats_of
+    from lightlag.commands.compared import labels as labels_of
     from lightlag.study import Study
     from lightlag.study.folder import check_place, default
     from lightlag.study.schedule import Schedule
@@ -267,7 +270,8 @@ def export(
 
     formats = formats_of(figures)
     study = Study.read(file)
-    folder = _folder(study, out, force=force)
+    labels = labels_of(label, study.plan(), formats) if label else None
+    folder = _folder(study, out)
     kept = _store(store, folder)
     check_place(folder, study, force=force, file=file)
     with _signals.held(), reserved(folder):
@@ -278,7 +282,7 @@ def export(
             total = Schedule(study, kept, dry=True).total
             compared = comparison(study.plan(), kept, study.target, total)
             command = shlex.join(["lightlag", *sys.argv[1:]])
-            compared.save(folder / "report", formats=formats, command=command)
+            compared.save(folder / "report", formats=formats, command=command, labels=labels)
     if as_json:
         print_json({"study": study.name, "folder": str(folder), "runs": len(tables.runs)})
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from lightlag.text.terminal import printable
 if TYPE_CHECKING:
     from lightlag.comparison.painters import Painter
     from lightlag.drawing.style import Chart
-    from lightlag.report.answer import Answer
+    from lightlag.plot.listing import Plots
 
 __all__ = ["Comparison", "load_comparison"]
 
@@ -30,8 +30,15 @@ class Comparison(Outcomes):
     Made by :func:`lightlag.compare`, read with :func:`lightlag.load_comparison`.
     """
 
-    def plot(self, kind: str | None = None, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Chart:
-        """Returns a figure; :attr:`figures` lists their names.
+    def plot(
+        self,
+        kind: str | None = None,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        ax: Any = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Chart:
+        """Returns a figure; :meth:`plots` lists them.
 
         Parameters
         ----------
@@ -41,14 +48,25 @@ class Comparison(Outcomes):
             Where to write it; the suffix decides the format (.pdf, .svg, .png, .pgf).
         ax
             Existing axes to draw into, one for each panel; by default a new figure is created.
+        labels
+            Names in the figure to replace, such as ``{"cubic": "Linux's CUBIC", "loss": "Packet loss"}``. Without a
+            label, algorithms have the names of their papers, such as BBRv3.
         """
+        from lightlag.drawing import names
         from lightlag.drawing.style import save
         from lightlag.plot.comparison import draw
 
-        figure = draw(self, kind, ax)
+        with names.within(labels):
+            figure = draw(self, kind, ax)
         if path is not None:
             save(figure, path)
         return figure
+
+    def plots(self) -> Plots:
+        """Returns the figures that this comparison has: names, units, and a sentence about each."""
+        from lightlag.plot import listing
+
+        return listing.of_comparison(self)
 
     @property
     def figures(self) -> list[str]:
@@ -77,6 +95,7 @@ class Comparison(Outcomes):
         report: bool = True,
         command: str = "",
         jobs: int | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> Path:
         """Writes tables, figures and a report, as a whole or not at all.
 
@@ -95,13 +114,16 @@ class Comparison(Outcomes):
             The command line, for the report.
         jobs
             Maximum number of simultaneous rendering processes. Defaults to one per processor.
+        labels
+            Names in the figures to replace, as for :meth:`plot`.
         """
         from lightlag.comparison.painters import painters
+        from lightlag.drawing import names
         from lightlag.machine.processors import processors
 
         jobs = processors() if jobs is None else jobs
         # A process takes as long to start as four figures take to draw.
-        with painters(min(jobs - 1, len(self.figures) // 4) if formats else 0) as helpers:
+        with painters(min(jobs - 1, len(self.figures) // 4) if formats else 0) as helpers, names.within(labels):
             self.save_with(helpers, directory, force=force, formats=formats, report=report, command=command)
         return Path(directory)
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
+from lightlag.drawing import names
 from lightlag.outcomes import journal
 from lightlag.outcomes.design import Design
 from lightlag.outcomes.kinds import kinds
@@ -102,7 +103,7 @@ def _draw(comparison: Outcomes, kind: str, formats: Sequence[str]) -> dict[str, 
 def _described(comparison: Outcomes) -> bytes:
     """Returns a comparison for a painter: its design and the number of its runs, followed by one line per run."""
     lines = list(journal.lines(comparison.keyed()))
-    head = {"design": comparison.design.to_json(), "runs": len(lines)}
+    head = {"design": comparison.design.to_json(), "runs": len(lines), "labels": dict(names.given())}
     return (json.dumps(head) + "\n" + "".join(lines)).encode()
 
 
@@ -164,7 +165,8 @@ def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
     comparison = Outcomes(Design.from_json(about["design"]), outcomes)
     for line in asked:
         kind, formats = json.loads(line)
-        drawn = _draw(comparison, kind, formats)
+        with names.within(about["labels"]):
+            drawn = _draw(comparison, kind, formats)
         answers.write((json.dumps({suffix: len(data) for suffix, data in drawn.items()}) + "\n").encode())
         for data in drawn.values():
             answers.write(data)

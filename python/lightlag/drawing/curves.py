@@ -10,7 +10,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from lightlag import analyse
-from lightlag.drawing import style
+from lightlag.drawing import names, style
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +42,7 @@ def columns(parts: Mapping[str, pl.DataFrame], column: str, factor: float | None
 def lines(axes: Axes, runs: Mapping[str, Curves], *, steps: bool) -> None:
     """Plots a line for each flow of each run; if there are many, thin lines with their median for each run."""
     drawn: dict[str, Any] = {"drawstyle": "steps-post"} if steps else {}
-    named = {run: f"{run}: " if len(runs) > 1 else "" for run in runs}
+    named = {run: f"{names.plain(run)}: " if len(runs) > 1 else "" for run in runs}
     tangle = sum(map(len, runs.values())) > MOST_LINES
     at = 0
     for place, (run, curves) in enumerate(runs.items()):
@@ -50,11 +50,18 @@ def lines(axes: Axes, runs: Mapping[str, Curves], *, steps: bool) -> None:
             x, y = thin(numbers(times), numbers(values), 400 if tangle else _POINTS)
             colour = style.COLOURS[place % len(style.COLOURS)]
             look = {"color": colour, "alpha": 0.18, "linewidth": 0.5} if tangle else style.line_style(at)
-            axes.plot(x, y, label=None if tangle else named[run] + name, **look, **drawn)
+            axes.plot(x, y, label=None if tangle else _labelled(run, name, named[run]), **look, **drawn)
             at += 1
         if tangle:
             look = {"color": style.BLACK} if len(runs) == 1 else style.line_style(place)
             _median(axes, curves, named[run], look)
+
+
+def _labelled(run: str, name: str, before: str) -> str:
+    """Returns the label of a flow of a run: of both together, or of each."""
+    both = f"{run}: {name}"
+    label = names.plain(both) if before else both
+    return label if label != both else before + names.plain(name)
 
 
 def _median(axes: Axes, curves: Curves, run: str, look: Mapping[str, Any]) -> None:

@@ -16,12 +16,14 @@ from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import ScaledTranslation
 
-from lightlag.drawing import style
+from lightlag.drawing import names, style
 from lightlag.drawing.looks import current
 from lightlag.drawing.style import Chart, points
 
 __all__ = [
+    "NOTE",
     "capitalise",
+    "caption",
     "entries",
     "finish",
     "fit_labels",
@@ -33,10 +35,14 @@ __all__ = [
     "room_in",
     "say_empty",
     "share_labels",
+    "shifted",
+    "small_note",
     "width_in",
     "wrapped",
 ]
 
+NOTE = "note"
+"""Mark of texts in axes that do not state values that are cut off."""
 _ROW = 13.5
 """Height of a row of a legend or a note, in points of the plain look."""
 _LEGEND: dict[str, Any] = {
@@ -79,6 +85,7 @@ def finish(
     room
         The width of the axes in inches; by default estimated from the current contents of the figure.
     """
+    caption(axes.get_figure(root=True), title, note)
     handles = entries([axes]) if legend else {}
     room = room_in(axes) if room is None else room
     rows = legend_above(axes, handles, room)
@@ -108,16 +115,23 @@ def _titles(axes: Axes, title: str, note: str, room: float, pad: float) -> int:
     pad -= points(4)
     axes.set_title(title, **title_look | {"pad": pad + (1.4 * below - 0.2) * small + points(2)})
     axes.text(
-        0, 1, note, transform=axes.transAxes + _up(axes, pad), fontsize=small, color=style.GREY, va="bottom", ha="left"
+        0,
+        1,
+        note,
+        transform=axes.transAxes + shifted(axes, up=pad),
+        fontsize=small,
+        color=style.GREY,
+        va="bottom",
+        ha="left",
     )
     return below + title.count("\n")
 
 
-def _up(axes: Axes, distance: float) -> Any:
-    """Returns a transform that shifts upwards by a distance in points."""
+def shifted(axes: Axes, *, right: float = 0.0, up: float = 0.0) -> Any:
+    """Returns a transform that shifts by distances in points."""
     figure = axes.get_figure(root=True)
     assert figure is not None, "axes are in a figure"
-    return ScaledTranslation(0, distance / 72, figure.dpi_scale_trans)
+    return ScaledTranslation(right / 72, up / 72, figure.dpi_scale_trans)
 
 
 def _size(size: Any) -> float:
@@ -193,10 +207,13 @@ _LOWER_CASE = frozenset({"cwnd", "ssthresh", "x", "y"})
 
 
 def capitalise(panels: Iterable[Axes]) -> None:
-    """Starts the label of each axis with a capital, except for names that are written in lower case."""
+    """Starts the label of each axis with a capital, except for names in lower case and labels of the caller."""
+    own = tuple(names.given().values())
     for axes in panels:
         for read, write in ((axes.get_xlabel, axes.set_xlabel), (axes.get_ylabel, axes.set_ylabel)):
             label = read()
+            if own and label.startswith(own):
+                continue
             first = label.split(" ", maxsplit=1)[0]
             if first.isalpha() and first not in _LOWER_CASE:
                 write(label[0].upper() + label[1:])
@@ -328,6 +345,7 @@ def head(
         if handles:
             legend_above(panels[0], handles)
         return
+    caption(figure, title, note)
     width = float(figure.get_figwidth())
     rows = 0
     if current().titled:
@@ -343,6 +361,31 @@ def head(
         rows += -(-len(handles) // columns) - 1
     if rows:
         grow(figure, rows)
+
+
+def caption(figure: Any, title: str, note: str = "") -> None:
+    """Sets the caption of one of our figures to its title and note, which styles of papers leave out."""
+    if isinstance(figure, Chart):
+        about = ", ".join(part for part in note.split(" · ") if part)
+        figure.caption = f"{title}: {about}." if about else f"{title}."
+
+
+def small_note(axes: Axes, text: str) -> None:
+    """Writes a note in small letters above the right end of axes, or into their lower right corner if it is too long.
+
+    Call it after :func:`panel_title`.
+    """
+    size = points(7.5)
+    room = room_in(axes)
+    title = axes.get_title(loc="left")
+    if width_in(text, size) + width_in(title, points(9)) + _SPACE <= room and not legend_rows(axes):
+        axes.set_title(text, loc="right", fontsize=size, color=style.GREY)
+        return
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8}
+    axes.text(
+        0.99, 0.03, wrapped(text, 0.95 * room, size), transform=axes.transAxes, ha="right", va="bottom",
+        fontsize=size, color=style.GREY, gid=NOTE, zorder=7, bbox=box,
+    )  # fmt: skip
 
 
 def panel_title(axes: Axes, title: str) -> None:

@@ -39,7 +39,7 @@ def same_scales(panels: Sequence[Axes]) -> None:
     for which in ("x", "y"):
         groups: dict[str, list[Axes]] = {}
         for axes in panels:
-            if getattr(axes, f"get_{which}scale")() == "linear" and not axes.texts:
+            if getattr(axes, f"get_{which}scale")() == "linear" and not _is_cut(axes):
                 groups.setdefault(getattr(axes, f"get_{which}label")(), []).append(axes)
         for label, own in groups.items():
             if not label:
@@ -49,6 +49,11 @@ def same_scales(panels: Sequence[Axes]) -> None:
                 low, high = min(low for low, _ in limits), max(high for _, high in limits)
                 for axes in own:
                     getattr(axes, f"set_{which}lim")(low, high)
+
+
+def _is_cut(axes: Axes) -> bool:
+    """Returns true if a text states values that are cut off, or why the axes are empty."""
+    return any(text.get_gid() != framing.NOTE for text in axes.texts)
 
 
 def shared_entries(panels: Sequence[Axes]) -> dict[str, Any]:

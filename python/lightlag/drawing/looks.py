@@ -46,6 +46,7 @@ FAMILIES = {"serif": "STIXGeneral", "sans": "DejaVu Sans", "mono": "DejaVu Sans 
 
 _UNITS: dict[str, float | None] = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "bp": 1 / 72, "px": None}
 _LEAST_IN, _MOST_IN = 1.5, 40.0
+_LEAST_DPI, _MOST_DPI = 50, 2400
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Look:
     titled
         Whether figures have a title and a note above them.
     dpi
-        Pixels of a PNG per inch. IEEE and ACM require 600 for line art.
+        Pixels of a PNG per inch. IEEE and ACM require 300 for colour and grey, and 600 for line art.
     has_formulas
         Whether text between two dollars is a formula. Names of nodes and flows are not.
     """
@@ -118,17 +119,22 @@ def of(
     height: str | float | None = None,
     font: str | None = None,
     titles: bool | None = None,
+    dpi: int | None = None,
 ) -> Look:
     """Returns a look for the parameters of :func:`using`."""
     if style not in LOOKS:
         raise InputError(f'no style "{printable(style)}"{_near(style, list(LOOKS))}; there are {", ".join(LOOKS)}')
     if font is not None:
         _check_font(font)
+    if dpi is not None and not (_LEAST_DPI <= dpi <= _MOST_DPI):
+        raise InputError(f"dpi: {dpi} is not between {_LEAST_DPI} and {_MOST_DPI} pixels per inch")
+    pixels = LOOKS[style].dpi if dpi is None else dpi
     given: dict[str, Any] = {
-        "width_in": None if width is None else inches(width, "width", LOOKS[style].dpi),
-        "height_in": None if height is None else inches(height, "height", LOOKS[style].dpi),
+        "width_in": None if width is None else inches(width, "width", pixels),
+        "height_in": None if height is None else inches(height, "height", pixels),
         "font": font,
         "titled": titles,
+        "dpi": dpi,
     }
     return dataclasses.replace(LOOKS[style], **{name: value for name, value in given.items() if value is not None})
 

@@ -10,6 +10,7 @@ Include it with ``\input{figure.pgf}`` and ``\usepackage{pgf}``.
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 from matplotlib.backend_bases import RendererBase
@@ -48,6 +49,7 @@ _SPECIAL = {
     "…": r"\ldots{}",
     "\N{MINUS SIGN}": r"\ensuremath{-}",
 }
+_SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def escaped(text: str) -> str:
@@ -57,8 +59,17 @@ def escaped(text: str) -> str:
     --------
     >>> escaped("50 % of links_0")
     '50 \\% of links\\_0'
+    >>> escaped("10⁻⁵")
+    '10\\ensuremath{^{-5}}'
     """
-    return "".join(_SPECIAL.get(character, character) for character in text)
+    return re.sub("[⁻⁰¹²³⁴-⁹]+|[^⁻⁰¹²³⁴-⁹]", _escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Returns a character, or digits of an exponent, for LaTeX."""
+    part = found[0]
+    exponent = part.translate(_SUPERSCRIPTS)
+    return _SPECIAL.get(part, part) if exponent == part else rf"\ensuremath{{^{{{exponent}}}}}"
 
 
 class _Renderer(RendererPgf):
@@ -84,6 +95,8 @@ def commands(figure: Figure) -> str:
         artist.set_rasterized(False)
     written = io.StringIO()
     written.write("%% Creator: lightlag\n")
+    if caption := getattr(figure, "caption", ""):
+        written.write(f"%% Caption: {' '.join(escaped(caption).split())}\n")
     written.write(_HEAD)
     width, height = figure.get_size_inches()
     written.write("\\begin{pgfpicture}%\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from lightlag.drawing.framing import width_in
 from lightlag.drawing.style import points
 from lightlag.text.quantities import scaled
 
-__all__ = ["cut_intervals", "in_numbers", "log_values", "tame_peak", "tick", "tick_texts", "unit_of"]
+__all__ = ["cut_intervals", "in_numbers", "in_powers", "log_values", "power_of_ten", "tame_peak", "tick", "tick_texts"]
+__all__ += ["unit_of"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -44,28 +45,48 @@ def tick(value: float) -> str:
 
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_SMALL = 1e-3
-"""Plain numbers below this value are written with powers of ten, and so are the other values of the same axis."""
+_SMALL, _LARGE = 1e-3, 1e6
+"""Plain numbers below or from these values on are written with powers of ten, and so are all values of their axis."""
+_FEW_HUNDREDTHS = 1e-2
+"""Numbers below this value are also written with powers of ten if the values of the axis span two decades."""
 
 
 def tick_texts(texts: Sequence[str]) -> list[str]:
-    """Returns plain numbers as powers of ten if one of them is small; other texts stay as they are.
+    """Returns the values of an axis as it writes them.
+
+    All plain numbers are powers of ten if one of them is small or large. A space separates a unit.
 
     Examples
     --------
-    >>> tick_texts(["0", "1e-05", "0.0003", "0.001"]), tick_texts(["0.01", "0.1"]), tick_texts(["5 ms"])
-    (['0', '10⁻⁵', '3×10⁻⁴', '10⁻³'], ['0.01', '0.1'], ['5 ms'])
+    >>> tick_texts(["0", "1e-05", "0.0003", "0.001"]), tick_texts(["0.01", "0.1"]), tick_texts(["5ms", "10 ms"])
+    (['0', '10⁻⁵', '3×10⁻⁴', '10⁻³'], ['0.01', '0.1'], ['5 ms', '10 ms'])
     """
     try:
         values = [float(text) for text in texts]
     except ValueError:
+        return [re.sub(r"^([-+]?[\d.]+)([a-zA-Zµ]\S*)$", r"\1 \2", text) for text in texts]
+    if not in_powers(values):
         return list(texts)
-    if not any(0 < abs(value) < _SMALL for value in values):
-        return list(texts)
-    return [_power_of_ten(value) for value in values]
+    return [power_of_ten(value) for value in values]
 
 
-def _power_of_ten(value: float) -> str:
+def in_powers(values: Iterable[float]) -> bool:
+    """Returns true if an axis with these values has powers of ten.
+
+    Examples
+    --------
+    >>> in_powers([1e-3, 1e-2, 0.1]), in_powers([0.0, 0.02, 0.1]), in_powers([1.0, 1e7])
+    (True, False, True)
+    """
+    sizes = [abs(value) for value in values if value and np.isfinite(value)]
+    if not sizes:
+        return False
+    least, most = min(sizes), max(sizes)
+    return least < _SMALL or most >= _LARGE or (least < _FEW_HUNDREDTHS and most / least >= 100)
+
+
+def power_of_ten(value: float) -> str:
+    """Returns a number as a power of ten with its factor, such as 3×10⁻⁴."""
     if value == 0 or not np.isfinite(value):
         return f"{value:g}"
     mantissa, exponent = f"{value:.3e}".split("e")
@@ -77,9 +98,16 @@ def _power_of_ten(value: float) -> str:
 
 
 def in_numbers(axis: Any) -> None:
-    """Labels the ticks of a logarithmic axis with plain numbers."""
+    """Labels the ticks of a logarithmic axis with plain numbers, or all of them with powers of ten."""
+
+    def text(value: float, _: object) -> str:
+        low, high = sorted(map(float, axis.get_view_interval()))
+        if in_powers((low, high)):
+            return power_of_ten(value)
+        return f"{value:,.0f}" if value >= 1 else tick(value)
+
     axis.set_major_locator(LogLocator(numticks=6))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else tick(value)))
+    axis.set_major_formatter(FuncFormatter(text))
     axis.set_minor_formatter(NullFormatter())
 
 

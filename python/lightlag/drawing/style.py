@@ -130,6 +130,15 @@ class Chart(Figure):
 
     look: Look = PLAIN
     """The look in which the figure was created; it is also saved in this look."""
+    caption: str = ""
+    """A caption in plain text: what is shown, of how many runs, and what the intervals are. Files contain it."""
+
+    @property
+    def latex_caption(self) -> str:
+        """The caption for LaTeX, with its special characters escaped."""
+        from lightlag.drawing import pgf
+
+        return pgf.escaped(self.caption)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the figure; the suffix decides the format (.pdf, .svg, .png, .pgf)."""
@@ -233,11 +242,14 @@ def format_of(path: Path) -> str:
 def save_as(figure: Figure, kind: str) -> bytes:
     """Returns a figure as the bytes of a file: pdf, svg, png or pgf."""
     # The program by which a later command recognises its own figure, and no date.
-    about = {
+    about: dict[str, Any] | None = {
         "pdf": {"Creator": "lightlag", "CreationDate": None},
         "svg": {"Creator": "lightlag", "Date": None},
         "png": {"Software": "lightlag"},
     }.get(kind)
+    caption = figure.caption if isinstance(figure, Chart) else ""
+    if about is not None and caption:
+        about["Subject" if kind == "pdf" else "Description"] = caption
     drawing = io.BytesIO()
     look = figure.look if isinstance(figure, Chart) else replace(PLAIN, has_formulas=True)
     with matplotlib.rc_context(rc(look)):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import matplotlib
 import numpy as np
+from cycler import cycler
 
-from lightlag.drawing import framing
+from lightlag.drawing import framing, names
 from lightlag.drawing.looks import Look, current, within
 from lightlag.drawing.looks import of as look_of
-from lightlag.drawing.style import Chart, rc
+from lightlag.drawing.style import COLOURS, Chart, rc
 
 __all__ = ["styled", "using"]
 
@@ -28,10 +29,12 @@ def using(
     height: str | float | None = None,
     font: str | None = None,
     titles: bool | None = None,
+    dpi: int | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Iterator[Look]:
     r"""Applies this look to the figures created within the block; they keep it when they are saved.
 
-    Figures that you make with matplotlib itself get its fonts, size and resolution as well.
+    Figures that you make with matplotlib itself get its fonts, size, colours and resolution as well.
 
     Parameters
     ----------
@@ -45,6 +48,11 @@ def using(
         ``"serif"``, ``"sans"``, ``"mono"`` or a font family that is installed.
     titles
         Whether there are titles and notes above; by default as in the style.
+    dpi
+        Pixels per inch of a PNG, from 50 to 2400; by default as in the style.
+    labels
+        Names in figures to replace, such as ``{"cubic": "Linux's CUBIC", "loss": "Packet loss"}``: of algorithms,
+        variables, runs, flows and metrics.
 
     Raises
     ------
@@ -60,9 +68,12 @@ def using(
     >>> float(figure.get_figwidth())
     3.5
     """
-    with within(look_of(style, width=width, height=height, font=font, titles=titles)) as look:
-        size = {"figure.figsize": _size_of(look)} if look.width_in is not None else {}
-        with matplotlib.rc_context(rc(look) | size | {"figure.constrained_layout.use": True, "text.parse_math": True}):
+    with within(look_of(style, width=width, height=height, font=font, titles=titles, dpi=dpi)) as look:
+        own: dict[Any, Any] = {"figure.constrained_layout.use": True, "text.parse_math": True}
+        own["axes.prop_cycle"] = cycler(color=COLOURS)
+        if look.width_in is not None:
+            own["figure.figsize"] = _size_of(look)
+        with matplotlib.rc_context(rc(look) | own), names.within(labels):
             yield look
 
 

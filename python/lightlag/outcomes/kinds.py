@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lightlag import analyse
 from lightlag.outcomes.design import MEASURES, Point
@@ -11,13 +12,19 @@ from lightlag.outcomes.outcome import UDP, Outcome
 from lightlag.outcomes.outcomes import Outcomes
 from lightlag.outcomes.variables import Variable
 
-__all__ = ["AGAINST", "MOST_COLUMNS", "MOST_PANELS", "chosen", "completions", "goodput_by_rtt", "kind_against", "kinds"]
-__all__ += ["others_of", "panel_count"]
+__all__ = ["AGAINST", "BEST", "MOST_COLUMNS", "MOST_MAPS", "MOST_PANELS", "MapOf", "chosen", "completions"]
+__all__ += ["goodput_by_rtt", "kind_against", "kind_of_map", "kinds", "map_of", "others_of", "panel_count"]
 
 MOST_PANELS = 6
 """Maximum number of points that a figure shows, each in its own panel."""
 MOST_COLUMNS = 4
 """Maximum number of points side by side in a figure of congestion windows."""
+MOST_MAPS = 12
+"""Maximum number of panels of a heat map."""
+MOST_CELLS = 60
+"""Maximum number of values on an axis of a heat map."""
+BEST = "best-heatmap"
+"""Name of the figure that plots the best algorithm over the values of two variables."""
 
 AGAINST = {
     "goodput": ("goodput_bps",),
@@ -38,6 +45,9 @@ def kinds(comparison: Outcomes) -> list[str]:
         found.append("bars")
     for variable in several:
         found += [kind_against(name, variable) for name, (first, *_) in AGAINST.items() if first in columns]
+    if map_of(comparison) is not None:
+        found += [kind_of_map(name) for name, (first, *_) in AGAINST.items() if first in columns]
+        found += [BEST] if len(comparison.algorithms) > 1 and AGAINST["goodput"][0] in columns else []
     if comparison.shares():
         found.append("shares")
     if comparison.has_traces:
@@ -54,6 +64,48 @@ def kind_against(name: str, variable: Variable) -> str:
     return f"{name}-vs-{re.sub(r'[^A-Za-z0-9._]+', '-', variable.label)}"
 
 
+def kind_of_map(name: str) -> str:
+    """Returns the name of the figure that plots a metric over the values of two variables."""
+    return f"{name}-heatmap"
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """The variables of a heat map, and the values of the others."""
+
+    across: Variable
+    """The variable on the horizontal axis."""
+    up: Variable
+    others: tuple[Point, ...]
+    """The values of the other variables, one for each panel of an algorithm."""
+
+    def point(self, comparison: Outcomes, other: Point, across: str, up: str) -> Point:
+        """Returns the point of a cell."""
+        rest = iter(other)
+        values = {self.across: across, self.up: up}
+        return tuple(values[one] if one in values else next(rest) for one in comparison.variables)
+
+
+def map_of(comparison: Outcomes) -> MapOf | None:
+    """Returns the heat map of a comparison; None without two variables of which most pairs of values have runs.
+
+    The axes are the first two quantities, or the first two variables if there are fewer quantities.
+    """
+    several = [one for one in comparison.variables if 1 < len(one.values) <= MOST_CELLS]
+    first = sorted(several, key=lambda one: not one.axis.is_ordered)[:2]
+    if len(first) < 2:
+        return None
+    across, up = sorted(first, key=comparison.variables.index)
+    at = [comparison.variables.index(one) for one in (across, up)]
+    pairs = {tuple(point[index] for index in at) for point in comparison.points}
+    if 2 * len(pairs) < len(across.values) * len(up.values):
+        return None
+    others = dict.fromkeys(
+        tuple(value for index, value in enumerate(point) if index not in at) for point in comparison.points
+    )
+    return MapOf(across, up, tuple(chosen(list(others), max(1, MOST_MAPS // len(comparison.algorithms)))))
+
+
 def panel_count(comparison: Outcomes, kind: str) -> int:
     """Returns the number of panels of a figure."""
     points = min(len(comparison.points), MOST_PANELS)
@@ -63,6 +115,8 @@ def panel_count(comparison: Outcomes, kind: str) -> int:
         return len(comparison.algorithms) * min(points, MOST_COLUMNS)
     if kind == "shares":
         return min(len({point for _, point, _, _ in comparison.shares()}), MOST_PANELS)
+    if kind.endswith("-heatmap") and (drawn := map_of(comparison)) is not None:
+        return len(drawn.others) * (1 if kind == BEST else min(len(comparison.algorithms), MOST_MAPS))
     for variable in comparison.variables:
         for name, columns in AGAINST.items():
             if kind_against(name, variable) == kind:

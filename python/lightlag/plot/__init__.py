@@ -39,6 +39,7 @@ from matplotlib.axes import Axes
 from lightlag._renamed import former_keywords
 from lightlag.constellation import plot as constellation_plot
 from lightlag.constellation.satellites import sky_of
+from lightlag.drawing import names
 from lightlag.drawing.style import Chart, save
 from lightlag.drawing.styled import using
 from lightlag.errors import InputError
@@ -80,6 +81,7 @@ def facets(
     *,
     separate: bool = False,
     ax: Sequence[Axes] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Chart:
     """Plots several figures as panels of one: 2 × 2, or one above the other.
 
@@ -98,20 +100,26 @@ def facets(
         Whether each of several results has panels of its own, with the same scales, instead of lines in shared panels.
     ax
         Axes to draw into, one for each panel.
+    labels
+        Names to replace, as for :func:`using`.
     """
     if isinstance(metrics, str):
         metrics = [name.strip() for name in metrics.split(",")]
-    if (given := overlay.comparisons(result)) is not None:
-        return comparison_facets.draw(given if separate else {"": overlay.merged(given)}, metrics, ax=ax)
-    runs = shown.named(result)  # type: ignore[arg-type]
-    return panels.draw(
-        runs, ("cwnd", "rtt", "goodput", "queue") if metrics is None else metrics, separate=separate, ax=ax
-    )
+    with names.within(labels):
+        if (given := overlay.comparisons(result)) is not None:
+            return comparison_facets.draw(given if separate else {"": overlay.merged(given)}, metrics, ax=ax)
+        runs = shown.named(result)  # type: ignore[arg-type]
+        metrics = ("cwnd", "rtt", "goodput", "queue") if metrics is None else metrics
+        return panels.draw(runs, metrics, separate=separate, ax=ax)
 
 
 @former_keywords("plot.comparisons")
 def comparisons(
-    results: Sequence[Outcomes] | Mapping[str, Outcomes], kind: str | None = None, *, ax: Any = None
+    results: Sequence[Outcomes] | Mapping[str, Outcomes],
+    kind: str | None = None,
+    *,
+    ax: Any = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Chart:
     """Plots several comparisons side by side in one figure; in it, each algorithm is named after the comparison's
     directory.
@@ -126,8 +134,11 @@ def comparisons(
         As for :meth:`lightlag.Comparison.plot`; by default the first figure.
     ax
         Axes to draw into, as many as the figure has panels.
+    labels
+        Names to replace, as for :func:`using`.
     """
-    return comparison_plot.draw(overlay.merged(overlay.named(results, Outcomes)), kind, ax)
+    with names.within(labels):
+        return comparison_plot.draw(overlay.merged(overlay.named(results, Outcomes)), kind, ax)
 
 
 def swarm(result: Results, *, time_s: float | None = None, flow: str | None = None, ax: Axes | None = None) -> Chart:

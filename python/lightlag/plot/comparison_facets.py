@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from lightlag._renamed import renamed
-from lightlag.drawing import framing, grid, looks, style
+from lightlag.drawing import framing, grid, looks, names, style
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
 from lightlag.outcomes.kinds import MOST_PANELS, chosen, panel_count
 from lightlag.outcomes.kinds import kinds as names_of
 from lightlag.outcomes.outcomes import Outcomes
+from lightlag.plot import captions
 from lightlag.plot import comparison as comparison_plot
 from lightlag.plot.comparison_panels import counted
 from lightlag.text.terminal import printable
@@ -74,6 +75,8 @@ def draw(
     framing.grow(figure, sum(rows_of_legends))
     title, note = _about(cells)
     framing.head(figure, every, title, note, handles=shared, ax=ax)
+    if isinstance(figure, Chart):
+        figure.caption = _caption(cells)
     return figure
 
 
@@ -172,8 +175,27 @@ def _name(cell: _Cell, panels: Sequence[Axes]) -> None:
     """Prefixes the title of each panel with the name of its comparison."""
     for axes in panels:
         own = " ".join(axes.get_title(loc="left").split("\n"))
-        if titles := [one for one in (cell.name, own) if one]:
+        if titles := [one for one in (names.plain(cell.name), own) if one]:
             framing.panel_title(axes, ": ".join(titles))
+
+
+def _caption(cells: Sequence[_Cell]) -> str:
+    """Returns the caption: the kinds of panels, the number of seeds, and the intervals."""
+    kinds = ", ".join(dict.fromkeys(cell.kind.replace("-", " ") for cell in cells))
+    comparisons = {id(cell.comparison): cell for cell in cells}.values()
+    parts = []
+    for cell in comparisons:
+        of = cell.comparison
+        is_completion = any("completion" in one.kind for one in cells if one.comparison is of)
+        title = f"{names.plain(cell.name)}, {kinds}" if cell.name else kinds[:1].upper() + kinds[1:]
+        parts.append(
+            captions.of_comparison(
+                of, title, points=of.points, shows="means", intervals="bands and whiskers",
+                measures=[captions.COMPLETION] if is_completion else [],
+                extra=["Windows are those of the first seed"] if any(one.kind == "cwnd" for one in cells) else [],
+            )
+        )  # fmt: skip
+    return " ".join(parts)
 
 
 def _about(cells: Sequence[_Cell]) -> tuple[str, str]:

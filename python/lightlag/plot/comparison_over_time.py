@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from lightlag import analyse
-from lightlag.drawing import framing, scales, style
+from lightlag.drawing import framing, names, scales, style
 from lightlag.drawing.curves import Numbers
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
@@ -17,8 +17,10 @@ from lightlag.outcomes.design import Point
 from lightlag.outcomes.kinds import MOST_COLUMNS, MOST_PANELS, chosen
 from lightlag.outcomes.outcome import Outcome
 from lightlag.outcomes.outcomes import Outcomes
+from lightlag.plot import captions
 from lightlag.plot.comparison_panels import (
     all_of,
+    describe,
     fitting,
     of_points,
     panels_of,
@@ -60,7 +62,7 @@ def goodput(comparison: Outcomes, *, ax: Any = None) -> Chart:
     highest = max((float(np.max(high, initial=0.0)) for _, high in bands.values()), default=0.0)
     factor, unit = scales.unit_of(largest, "bit/s")
     figure, panels = panels_of(
-        [comparison.describe(point) for point in points],
+        [describe(comparison, point) for point in points],
         columns=2,
         height=2.3 if len(points) > 1 else 2.9,
         ax=ax,
@@ -73,7 +75,7 @@ def goodput(comparison: Outcomes, *, ax: Any = None) -> Chart:
             if len(times) == 1:
                 continue
             look = style.line_style(at)
-            axes.plot(times, mean / factor, label=name, **look)
+            axes.plot(times, mean / factor, label=names.algorithm(name), **look)
             low, high = bands[name, point]
             axes.fill_between(times, low / factor, high / factor, color=look["color"], alpha=0.16, linewidth=0)
         if not axes.lines:
@@ -89,6 +91,11 @@ def goodput(comparison: Outcomes, *, ax: Any = None) -> Chart:
         axes.set_ylim(0, max(top, 1.06 * max(drawn.values(), default=0.0) / factor))
     note = f"{of_points(comparison, points)}, means over {width:g} s"
     framing.head(figure, all_of(panels), "Goodput over time", note, ax=ax)
+    if isinstance(figure, Chart):
+        figure.caption = captions.of_comparison(
+            comparison, "Goodput of all flows over time", points=points, shows=f"means over intervals of {width:g} s",
+            intervals="bands",
+        )  # fmt: skip
     return figure
 
 
@@ -121,19 +128,22 @@ def mean_over_time(runs: list[tuple[Numbers, Numbers]], width: float) -> tuple[N
 @styled
 def cwnd(comparison: Outcomes, *, ax: Any = None) -> Chart:
     """Plots congestion windows over time for the first seed: one row per algorithm, one column per point."""
-    names = comparison.algorithms
+    algorithms = comparison.algorithms
     points = chosen(comparison.points, MOST_COLUMNS if ax is not None else fitting(_WINDOW_IN, MOST_COLUMNS))
-    size = (6.4 if len(points) < 3 else 2.5 * len(points), 0.75 + 1.35 * len(names))
-    figure, panels = style.chart(len(names), len(points), size=size, follow=0.3, ax=ax, sharex="col", squeeze=False)
+    size = (6.4 if len(points) < 3 else 2.5 * len(points), 0.75 + 1.35 * len(algorithms))
+    figure, panels = style.chart(
+        len(algorithms), len(points), size=size, follow=0.3, ax=ax, sharex="col", squeeze=False
+    )
     seeds: set[int] = set()
-    for row, name in enumerate(names):
+    for row, name in enumerate(algorithms):
         for column, point in enumerate(points):
             axes = panels[row][column]
             if column == 0 and ax is not None:
                 axes.set_ylabel("cwnd (segments)")
             axes.yaxis.set_major_locator(MaxNLocator(4))
-            where = comparison.describe(point) if row == 0 else ""
-            framing.panel_title(axes, f"{where}\n{name}" if where else name)
+            where = describe(comparison, point) if row == 0 else ""
+            label = names.algorithm(name)
+            framing.panel_title(axes, f"{where}\n{label}" if where else label)
             first = next((outcome for outcome in comparison.of(name, point) if outcome.windows), None)
             if first is None:
                 framing.say_empty(axes, "no run recorded windows")
@@ -146,6 +156,11 @@ def cwnd(comparison: Outcomes, *, ax: Any = None) -> Chart:
     seed = f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, sorted(seeds)))}"
     note = f"{of_points(comparison, points)}, {seed if seeds else 'no windows'}"
     framing.head(figure, list(panels.flat), "Congestion windows", note, ax=ax)
+    if isinstance(figure, Chart):
+        about = f"One run each, with {seed}" if seeds else ""
+        figure.caption = captions.of_comparison(
+            comparison, "Congestion windows over time", points=points, extra=[about]
+        )
     if ax is None:
         figure.supylabel("congestion window (segments)", fontsize=style.points(9))
     return figure
@@ -159,7 +174,8 @@ def _windows(axes: Axes, outcome: Outcome, at: int) -> None:
     for flow, (times, windows) in curves.items():
         look = style.line_style(at) | {"linestyle": "solid"}
         if len(rivals) > 1:
-            look = style.line_style(rivals.index(algorithm[flow])) | {"label": algorithm[flow]}
+            label = names.algorithm(algorithm[flow])
+            look = style.line_style(rivals.index(algorithm[flow])) | {"label": label}
         look["linewidth"] = style.points(1.1 if len(curves) < 4 else 0.7)
         axes.plot(times, windows, drawstyle="steps-post", **look)
     axes.set_ylim(bottom=0)

@@ -7,18 +7,24 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from lightlag.drawing import framing, looks, style
+from lightlag.drawing import framing, looks, names, scales, style
 from lightlag.drawing.style import Chart
-from lightlag.outcomes.design import Point
+from lightlag.outcomes.design import Measure, Point
 from lightlag.outcomes.outcomes import Outcomes
+from lightlag.outcomes.variables import Variable
 
 __all__ = [
     "PANEL_IN",
     "all_of",
+    "axis_label",
     "counted",
+    "describe",
     "fitting",
     "of_points",
     "panels_of",
+    "quantity",
+    "title_of",
+    "values_of",
 ]
 
 PANEL_IN = 2.0
@@ -49,6 +55,46 @@ def fitting(panel_in: float, max_panels: int) -> int:
     """Returns the number of panels that fit side by side into the given width."""
     width = looks.current().width_in
     return max_panels if width is None else max(1, int(width / panel_in))
+
+
+def values_of(variable: Variable) -> dict[str, str]:
+    """Returns the values of a variable as figures write them, by the text of the scenario."""
+    return dict(zip(variable.values, scales.tick_texts(variable.values), strict=True))
+
+
+def describe(comparison: Outcomes, point: Point, without: Variable | None = None) -> str:
+    """Returns the values of a point with their labels, as figures write them.
+
+    Parameters
+    ----------
+    without
+        A variable that is left out; `point` then has no value for it.
+    """
+    left = [one for one in comparison.variables if one is not without]
+    parts = []
+    for variable, value in zip(left, point, strict=True):
+        shown = names.plain(values_of(variable)[value])
+        parts.append(f"{names.plain(variable.label)} {shown}" if variable.keys else shown)
+    return ", ".join(parts)
+
+
+def axis_label(variable: Variable, unit: str = "") -> str:
+    """Returns the label of the axis of a variable."""
+    label = names.plain(variable.label)
+    return f"{label} ({unit})" if unit else label
+
+
+def quantity(measure: Measure, unit: str = "") -> str:
+    """Returns the label of the axis of a metric."""
+    title = title_of(measure)
+    return f"{title} ({unit})" if unit else title
+
+
+def title_of(measure: Measure) -> str:
+    """Returns the title of a metric, or its label: ``--label goodput=Throughput``."""
+    name = measure.title.lower()
+    label = names.plain(name)
+    return measure.title if label == name else label
 
 
 def all_of(panels: Sequence[Sequence[Axes]]) -> list[Axes]:

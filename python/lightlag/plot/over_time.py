@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from lightlag import analyse
-from lightlag.drawing import curves, framing, looks, scales, style
+from lightlag.drawing import curves, framing, looks, names, scales, style
 from lightlag.drawing.curves import Numbers
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
@@ -52,7 +52,9 @@ def cwnd(result: Results, *, flow: str | None = None, ax: Axes | None = None) ->
     if (alone := curves.alone(flows)) is not None:
         name, rows = alone
         _one_window(axes, rows)
-        framing.finish(axes, f"Congestion window of {name}", shown.note(runs, name), end_s=shown.end_s(runs))
+        framing.finish(
+            axes, f"Congestion window of {names.plain(name)}", shown.note(runs, name), end_s=shown.end_s(runs)
+        )
     else:
         windows = {run: curves.columns(own, "cwnd_segments") for run, own in flows.items()}
         curves.lines(axes, windows, steps=True)
@@ -148,10 +150,12 @@ def _limits(runs: Mapping[str, Records], largest: float) -> tuple[dict[str, floa
         found = asked("outcome", run.parts)
         if found["capacity_bps"] is not None:
             by_limit.setdefault((found["capacity_link"], found["capacity_bps"]), []).append(name)
-    is_of_all = [len(names) for names in by_limit.values()] == [len(runs)]
+    is_of_all = [len(own) for own in by_limit.values()] == [len(runs)]
     named = {
-        f"link {link}" if is_of_all else f"{', '.join(names)}: link {link}": rate
-        for (link, rate), names in by_limit.items()
+        f"link {names.plain(link)}"
+        if is_of_all
+        else f"{', '.join(map(names.plain, own))}: link {names.plain(link)}": rate
+        for (link, rate), own in by_limit.items()
     }
     near = {name: rate for name, rate in named.items() if rate <= _ABOVE * largest}
     far = [f"{name}: {_rate(rate)}" for name, rate in named.items() if rate > _ABOVE * largest]
@@ -206,7 +210,7 @@ def sequence(result: Results, *, flow: str | None = None, ax: Axes | None = None
         for at, (column, label) in enumerate((("acked_bytes", "acknowledged"), ("sent_bytes", "sent"))):
             values = curves.numbers(rows[column]) / factor
             axes.plot(*curves.thin(times, values), drawstyle="steps-post", label=label, **style.line_style(at))
-        framing.finish(axes, f"Sequence of {name}", shown.note(runs, name), end_s=shown.end_s(runs))
+        framing.finish(axes, f"Sequence of {names.plain(name)}", shown.note(runs, name), end_s=shown.end_s(runs))
     else:
         acked = {run: curves.columns(own, "acked_bytes", 1 / factor) for run, own in flows.items()}
         curves.lines(axes, acked, steps=True)
@@ -238,7 +242,7 @@ def rtt(result: Results, *, flow: str | None = None, ax: Axes | None = None) -> 
         dots: dict[str, Any] = {"linestyle": "none", "marker": ".", "markeredgewidth": 0, "color": style.COLOURS[5]}
         axes.plot(*samples, markersize=2.5, rasterized=len(samples[0]) > 2000, label="sample", **dots)
         axes.plot(*curves.thin(times, curves.numbers(rows["srtt_s"]) * 1e3), label="SRTT", **style.line_style(0))
-        framing.finish(axes, f"Round-trip time of {name}", shown.note(runs, name), end_s=shown.end_s(runs))
+        framing.finish(axes, f"Round-trip time of {names.plain(name)}", shown.note(runs, name), end_s=shown.end_s(runs))
     else:
         smoothed = {run: curves.columns(own, "srtt_s", 1e3) for run, own in flows.items()}
         curves.lines(axes, smoothed, steps=False)
@@ -269,7 +273,7 @@ def queue(result: Results, *, link: str | None = None, ax: Axes | None = None) -
     queues = {name: {each: own[each] for each in named if each in own} for name, own in every.items()}
     curves.lines(axes, {name: curves.columns(own, "packets") for name, own in queues.items()}, steps=False)
     alone = curves.alone(queues)
-    title = f"Queue of {alone[0]}" if alone is not None else "Queues"
+    title = f"Queue of {names.plain(alone[0])}" if alone is not None else "Queues"
     framing.finish(
         axes, title, shown.note(runs), legend=alone is None or not looks.current().titled, end_s=shown.end_s(runs)
     )
@@ -280,9 +284,9 @@ def queue(result: Results, *, link: str | None = None, ax: Axes | None = None) -
 def _queues(result: Records, link: str | None) -> dict[str, pl.DataFrame]:
     """Returns the rows of each link direction."""
     rows = shown.needed(result, "queue")
-    names = [entry["name"] for entry in result.summary["links"]]
-    if link is not None and link not in names:
-        raise InputError(f'no link direction "{link}" in {shown.place(result)}; there are {", ".join(names[:10])}')
+    links = [entry["name"] for entry in result.summary["links"]]
+    if link is not None and link not in links:
+        raise InputError(f'no link direction "{link}" in {shown.place(result)}; there are {", ".join(links[:10])}')
     return {str(part["link"][0]): part for part in rows.partition_by("link", maintain_order=True)}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from lightlag.drawing import framing, looks, style
+from lightlag.drawing import framing, looks, names, style
 from lightlag.drawing import grid as layout
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
@@ -58,6 +58,7 @@ def draw(result: Results, metrics: Sequence[str], *, separate: bool = False, ax:
                     raise
                 framing.say_empty(axes, str(error))
                 axes.set_ylabel(metric)
+    titles = list(dict.fromkeys(axes.get_ylabel().split(" (")[0].replace("\n", " ") for axes in panels))
     for axes in panels:
         axes.set_ylabel(layout.shortened(axes.get_ylabel().replace("\n", " ")))
     for at in range(0, len(panels), len(groups)):
@@ -74,15 +75,25 @@ def draw(result: Results, metrics: Sequence[str], *, separate: bool = False, ax:
     shared = {} if ax is not None else layout.one_legend(panels) if len(groups) > 1 else layout.shared_entries(panels)
     for axes, (_, name, _) in zip(panels, cells, strict=True):
         if name:
-            framing.panel_title(axes, name)
+            framing.panel_title(axes, names.plain(name))
     by_row = [
         [framing.legend_rows(axes) for axes in panels[at : at + columns]] for at in range(0, len(panels), columns)
     ]
     framing.grow(figure, sum(max(row) for row in by_row))
     framing.head(figure, panels, notes[0], " · ".join(notes[1:]), handles=shared, ax=ax)
     if ax is None:
+        framing.caption(figure, f"{_listed(titles)} over time", " · ".join(notes))
+    if ax is None:
         figure.align_ylabels(panels)
     return figure
+
+
+def _listed(titles: Sequence[str]) -> str:
+    """Returns quantities as the start of a sentence."""
+    lower = [one if one.split(" ")[0].isupper() else one[:1].lower() + one[1:] for one in titles]
+    *most, last = lower
+    text = f"{', '.join(most)} and {last}" if most else last
+    return text[:1].upper() + text[1:]
 
 
 def _arrangement(count: int) -> tuple[int, int, tuple[float, float]]:

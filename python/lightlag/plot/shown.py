@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matplotlib.axes import Axes
 
+from lightlag.drawing import names
 from lightlag.errors import InputError
 from lightlag.files.writing import OVER_TIME
 from lightlag.plot import overlay
@@ -52,9 +53,9 @@ def by_run(runs: Mapping[str, Records], metric: Any, flow: str | None) -> dict[s
 def _by_flow(result: Records, metric: Any, flow: str | None) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yields the rows of each flow, or of the given one."""
     needed(result, "trace")
-    names = [entry["name"] for entry in result.summary["flows"]]
-    if flow is not None and flow not in names:
-        raise InputError(f'no flow "{flow}" in {place(result)}; there are {", ".join(names[:10])}')
+    flows = [entry["name"] for entry in result.summary["flows"]]
+    if flow is not None and flow not in flows:
+        raise InputError(f'no flow "{flow}" in {place(result)}; there are {", ".join(flows[:10])}')
     legs = {(leg["flow"], leg["leg"]): f": {leg['from']}->{leg['to']}" for leg in result.summary.get("legs", [])}
     trace = result.trace(metric)
     for rows in trace.partition_by("flow", *(["leg"] if "leg" in trace.columns else []), maintain_order=True):
@@ -75,7 +76,7 @@ def note(runs: Mapping[str, Records], flow: str | None = None) -> str:
     flows = [entry for run in every for entry in run.summary["flows"]]
     parts = {
         "scenario": [run.name for run in every],
-        "algorithm": [entry["congestion"] for entry in flows if flow in (None, entry["name"])],
+        "algorithm": [names.algorithm(entry["congestion"]) for entry in flows if flow in (None, entry["name"])],
         "seed": [str(run.seed) for run in every],
     }
     return " · ".join(_listed(what, list(dict.fromkeys(values)), len(runs) == 1) for what, values in parts.items())

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from lightlag.constellation.satellites import Sky
     from lightlag.drawing.style import Chart
+    from lightlag.plot.listing import Plots
 
 __all__ = ["Result", "load"]
 
@@ -79,8 +80,21 @@ class Result(Records):
 
         return sky_of(self)
 
-    def plot(self, metric: Metric = "cwnd", path: str | os.PathLike[str] | None = None, **options: Any) -> Chart:
-        """Returns a figure of a metric; see :mod:`lightlag.plot` for the options.
+    def plots(self) -> Plots:
+        """Returns the figures that this run has: names, units, and a sentence about each."""
+        from lightlag.plot import listing
+
+        return listing.of_run(self)
+
+    def plot(
+        self,
+        metric: Metric = "cwnd",
+        path: str | os.PathLike[str] | None = None,
+        *,
+        labels: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Chart:
+        """Returns a figure of a metric; see :mod:`lightlag.plot` for the options, and :meth:`plots` for the metrics.
 
         Parameters
         ----------
@@ -90,8 +104,11 @@ class Result(Records):
             ``"waterfall"``.
         path
             Where to write the figure; the suffix decides the format (.pdf, .svg, .png, .pgf).
+        labels
+            Names in the figure to replace, such as ``{"client->server": "download"}``.
         """
         from lightlag import plot
+        from lightlag.drawing import names
 
         draw: Mapping[str, Callable[..., Chart]] = plot.FIGURES
         if not isinstance(metric, str):
@@ -100,7 +117,8 @@ class Result(Records):
             )
         if metric not in draw:
             raise InputError(f'no figure of "{metric}"; there are {", ".join(draw)}')
-        figure = draw[metric](self, **options)
+        with names.within(labels):
+            figure = draw[metric](self, **options)
         if path is not None:
             plot.save(figure, path)
         return figure
