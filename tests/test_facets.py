@@ -61,8 +61,8 @@ def test_figures_of_a_comparison_are_panels_with_one_legend(compared: ll.Compari
         ("Time (s)", "cwnd"),
         ("Time (s)", "cwnd"),
     ]
-    assert titles(figure.axes) == ["", "", "cubic", "newreno"]
-    assert names(figure.legends[0]) == ["cubic", "newreno", "link"]
+    assert titles(figure.axes) == ["", "", "CUBIC", "NewReno"]
+    assert names(figure.legends[0]) == ["CUBIC", "NewReno", "link"]
     assert all(axes.get_legend() is None for axes in figure.axes)
     assert figure.get_suptitle() == "pair · means of 2 runs, 95 % intervals · windows of the first seed"
 
@@ -99,7 +99,7 @@ def test_each_comparison_has_a_panel_with_the_same_scales(compared: ll.Compariso
     assert rows(figure) == [0, 0, 1, 1]
     for left, right in (figure.axes[:2], figure.axes[2:]):
         assert (left.get_xlim(), left.get_ylim()) == (right.get_xlim(), right.get_ylim())
-    assert names(figure.legends[0]) == ["cubic", "newreno", "link"]
+    assert names(figure.legends[0]) == ["CUBIC", "NewReno", "link"]
 
 
 def test_bars_of_two_comparisons_are_side_by_side(compared: ll.Comparison, lossy: ll.Comparison) -> None:
@@ -114,20 +114,20 @@ def test_bars_of_two_comparisons_are_side_by_side(compared: ll.Comparison, lossy
 def test_several_comparisons_are_lines_next_to_each_other(compared: ll.Comparison, lossy: ll.Comparison) -> None:
     figure = plot.facets({"few": compared, "many": lossy}, ["goodput", "completion"])
     assert len(figure.axes) == 2
-    assert set(names(figure.legends[0])) == {"few: cubic", "many: cubic", "few: newreno", "many: newreno", "link"}
+    assert set(names(figure.legends[0])) == {"few: CUBIC", "many: CUBIC", "few: NewReno", "many: NewReno", "link"}
 
 
 def test_a_legend_that_would_be_ambiguous_stays_at_its_panel(rivals: ll.Comparison, compared: ll.Comparison) -> None:
     figure = plot.facets(rivals, ["cwnd", "goodput"])
     assert [set(names(axes.get_legend())) for axes in figure.axes] == [
-        {"cubic", "bbr"},
-        {"cubic", "hybla"},
-        {"cubic/bbr", "cubic/hybla", "link"},
+        {"CUBIC", "BBR"},
+        {"CUBIC", "Hybla"},
+        {"CUBIC/BBR", "CUBIC/Hybla", "link"},
     ]
     assert not figure.legends
     other = ll.compare(pair(), ["newreno", "cubic"], replications=2, duration="5 s")
     figure = plot.facets({"a": compared, "b": other}, ["completion"], separate=True)
-    assert [names(axes.get_legend()) for axes in figure.axes] == [["cubic", "newreno"], ["newreno", "cubic"]]
+    assert [names(axes.get_legend()) for axes in figure.axes] == [["CUBIC", "NewReno"], ["NewReno", "CUBIC"]]
     assert titles(figure.axes) == ["a", "b"]
 
 
@@ -182,5 +182,6 @@ def test_the_command_draws_panels(compared: ll.Comparison, lossy: ll.Comparison,
         ([*folders, "--separate", "-o", str(tmp_path / "apart")], tmp_path / f"apart.{format}"),
     ):
         done = CliRunner().invoke(app, ["plot", *arguments, "--style", "acm", "--format", format])
-        assert (done.exit_code, done.stderr) == (0, "")
+        assert done.exit_code == 0
+        assert done.stderr.startswith("caption: ")
         assert figure.stat().st_size > 1000

@@ -55,7 +55,7 @@ def test_figures_over_time_show_several_results(runs: list[ll.Result], metric: s
     lines = [line for line in axes.lines if part in str(line.get_label()) and "link" not in str(line.get_label())]
     assert [line.get_color() for line in lines] == list(style.COLOURS[:2])
     assert lines[0]._dash_pattern != lines[1]._dash_pattern  # type: ignore[attr-defined]
-    assert axes.get_title(loc="right").endswith("pair · cubic · seeds 3, 4")
+    assert axes.get_title(loc="right").endswith("pair · CUBIC · seeds 3, 4")
     assert axes.get_xlim()[1] == max(run.simulated_s for run in runs)
 
 
@@ -112,7 +112,7 @@ def test_algorithms_of_several_comparisons_are_side_by_side(folders: Path) -> No
     both = [ll.load_comparison(folders / name) for name in ("ca", "cb")]
     figure = plot.comparisons(both)
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert labels == ["ca: cubic", "cb: cubic", "ca: newreno", "cb: hybla"]
+    assert labels == ["ca: CUBIC", "cb: CUBIC", "ca: NewReno", "cb: Hybla"]
     merged = overlay.merged(overlay.named(both, Comparison))
     assert kinds(merged) == both[0].figures
     for measure in merged.measures:
@@ -128,7 +128,7 @@ def test_points_of_several_comparisons_are_quantities(folders: Path) -> None:
     assert merged.points == [("20 ms",), ("50 ms",), ("80 ms",)]
     assert [one.point for one in merged.of("cw: cubic")] == [("50 ms",), ("80 ms",)]
     (axes,) = plot.comparisons(given, "goodput-vs-delay").axes
-    assert [line.get_label() for line in axes.lines] == ["cv: cubic", "cw: cubic"]
+    assert [line.get_label() for line in axes.lines] == ["cv: CUBIC", "cw: CUBIC"]
     for kind in kinds(merged):
         assert plot.comparisons(given, kind).axes, kind
 

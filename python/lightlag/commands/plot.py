@@ -34,8 +34,8 @@ def plot(
             "--metric",
             "-m",
             help="cwnd (default), goodput, sequence, rtt or queue; for one run also swarm, airtime or routes of "
-            "radios, globe or handovers of a constellation, waterfall of a page; for comparisons and studies names such "
-            "as bars, goodput-vs-loss or goodput-heatmap: --list shows them. "
+            "radios, globe or handovers of a constellation, waterfall of a page; for comparisons and studies bars, "
+            "goodput-vs-loss, goodput-heatmap and others, which --list shows. "
             "Several, separated by commas or repeated, are panels of one figure.",
         ),
     ] = None,

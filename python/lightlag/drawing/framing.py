@@ -30,6 +30,7 @@ __all__ = [
     "grow",
     "head",
     "legend_above",
+    "legend_below",
     "legend_rows",
     "panel_title",
     "room_in",
@@ -353,14 +354,28 @@ def head(
         rows += text.count("\n")
         figure.suptitle(text, x=0.01, ha="left", fontweight="bold", fontsize=points(10))
     if handles:
-        columns, order = _arranged(handles, width - 0.2, _LONG_HANDLE)
-        look = _LEGEND | {"handlelength": _LONG_HANDLE, "fontsize": points(8.5)}
-        shown = [handles[label] for label in order]
-        legend = figure.legend(shown, order, loc="outside lower left", ncols=columns, **look)
-        _enlarge_dots(legend)
-        rows += -(-len(handles) // columns) - 1
+        rows += legend_below(figure, handles, grows=False) - 1
     if rows:
         grow(figure, rows)
+
+
+def legend_below(figure: Figure, handles: Mapping[str, Any], *, grows: bool = True) -> int:
+    """Adds a legend below all panels; returns the number of its rows.
+
+    Parameters
+    ----------
+    grows
+        Whether the figure becomes higher by the rows.
+    """
+    columns, order = _arranged(handles, float(figure.get_figwidth()) - 0.2, _LONG_HANDLE)
+    look = _LEGEND | {"handlelength": _LONG_HANDLE, "fontsize": points(8.5)}
+    shown = [handles[label] for label in order]
+    legend = figure.legend(shown, order, loc="outside lower left", ncols=columns, **look)
+    _enlarge_dots(legend)
+    rows = -(-len(handles) // columns)
+    if grows:
+        grow(figure, rows)
+    return rows
 
 
 def caption(figure: Any, title: str, note: str = "") -> None:

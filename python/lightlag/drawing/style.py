@@ -242,11 +242,12 @@ def format_of(path: Path) -> str:
 def save_as(figure: Figure, kind: str) -> bytes:
     """Returns a figure as the bytes of a file: pdf, svg, png or pgf."""
     # The program by which a later command recognises its own figure, and no date.
-    about: dict[str, Any] | None = {
+    metadata: dict[str, dict[str, Any]] = {
         "pdf": {"Creator": "lightlag", "CreationDate": None},
         "svg": {"Creator": "lightlag", "Date": None},
         "png": {"Software": "lightlag"},
-    }.get(kind)
+    }
+    about = metadata.get(kind)
     caption = figure.caption if isinstance(figure, Chart) else ""
     if about is not None and caption:
         about["Subject" if kind == "pdf" else "Description"] = caption

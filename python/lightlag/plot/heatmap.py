@@ -65,7 +65,7 @@ def of_measure(comparison: Outcomes, measure: Measure, *, ax: Any = None) -> Cha
         _write_values(axes, mean / factor, image)
     if image is not None:
         bar = figure.colorbar(image, ax=panels, shrink=0.9, label=quantity(measure, unit), aspect=30)
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
         if isinstance(norm, LogNorm):
             scales.in_numbers(bar.ax.yaxis)
     is_missing = any(np.isnan(one).any() for one in means)

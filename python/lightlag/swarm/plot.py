@@ -13,21 +13,28 @@ Examples
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.lines import Line2D
 
 from lightlag.analyse import mean_interval
-from lightlag.drawing import films, framing, looks, style
+from lightlag.drawing import films, framing, looks, names, style
+from lightlag.drawing.curves import Numbers
 from lightlag.drawing.style import Chart
 from lightlag.drawing.styled import styled
 from lightlag.errors import InputError
+from lightlag.swarm import labels
 from lightlag.swarm import paths as swarm_paths
 from lightlag.swarm.paths import Radio, Swarm, flows_of
 
@@ -40,6 +47,15 @@ STRONG_DB = 30.0
 """SNR of the darkest links, in dB above the minimum."""
 _MOST_WAYS = 6
 """Maximum number of paths that are named in a legend."""
+_HEIGHTS = "viridis"
+_ROLES = {
+    "source": ("^", 34, "source of a flow"),
+    "destination": ("v", 34, "destination"),
+    "both": ("D", 26, "source and destination"),
+    "relay": ("o", 30, "relay"),
+    "other": ("o", 16, "other node"),
+}
+"""Roles of nodes: marker, its size, and the entry of a legend."""
 
 
 @styled
@@ -68,11 +84,34 @@ def snapshot(
         Axes to draw into.
     """
     swarm = Swarm(positions)
-    figure, axes = style.chart(size=(6.4, 5.6), follow=1.0, ax=ax)
+    low, high = _area(swarm)
+    has_bar = _has_heights(swarm)
+    width = looks.current().width_in or 6.4
+    map_in = width - (1.45 if has_bar else 0.7)
+    height = 0.85 + map_in * float((high - low)[1] / (high - low)[0])
+    figure, axes = style.chart(size=(width, min(height, 1.1 * width)), ax=ax)
+    heights = ScalarMappable(_heights(swarm), _HEIGHTS)
+    if has_bar:
+        figure.colorbar(heights, ax=axes, label="height (m)", shrink=0.7)
     _scene(axes, swarm, time_s, radio or Radio(), paths, flows)
-    dots = axes.collections[-1]
-    figure.colorbar(dots, ax=axes, label="height (m)", shrink=0.7)
     return figure
+
+
+def _area(swarm: Swarm) -> tuple[Numbers, Numbers]:
+    """Returns the corners of the map: a frame around all positions, which is at least a quarter as high as wide."""
+    low, high = swarm.low[:2], swarm.high[:2]
+    span = max(float((high - low).max()), 1.0)
+    missing = np.maximum(0.25 * span - (high - low), 0.0) / 2 + 0.06 * span
+    return low - missing, high + missing
+
+
+def _heights(swarm: Swarm) -> Normalize:
+    low, high = float(swarm.low[2]), float(swarm.high[2])
+    return Normalize(low, max(high, low + 1))
+
+
+def _has_heights(swarm: Swarm) -> bool:
+    return bool(swarm.high[2] - swarm.low[2] >= 1)
 
 
 def _scene(
@@ -80,38 +119,107 @@ def _scene(
 ) -> None:
     places = swarm.at(time_s)
     links = swarm.links(time_s, radio)
-    span = max(STRONG_DB - radio.least_snr_db, 1.0)
-    strength = [min(1.0, 0.15 + 0.85 * (snr - radio.least_snr_db) / span) for *_, snr in links]
-    if links:
-        lines = [places[[a, b], :2] for a, b, _ in links]
-        axes.add_collection(LineCollection(lines, colors=style.GREY, alpha=strength, linewidths=0.8, zorder=1))
     found = current(swarm, paths, time_s, flows)
-    for at, nodes in enumerate(found.values()):
-        here = places[nodes, :2]
-        look = {"color": style.line_style(at)["color"], "linewidth": style.points(2.0)}
-        axes.plot(here[:, 0], here[:, 1], label=list(found)[at], zorder=2, **look)
-    axes.scatter(
-        places[:, 0],
-        places[:, 1],
-        c=places[:, 2],
-        cmap="viridis",
-        vmin=float(swarm.low[2]),
-        vmax=max(float(swarm.high[2]), float(swarm.low[2]) + 1),
-        s=26,
-        zorder=3,
-    )
-    there = sum(len(nodes) > 1 for nodes in found.values())
-    note = f"{time_s:.1f} s · {_counted(len(links), 'link')}" + (
-        f" · {_counted(there, 'path')}" if len(found) > _MOST_WAYS else ""
-    )
-    framing.finish(axes, "Swarm", note, legend=len(found) <= _MOST_WAYS, room=0.8 * framing.room_in(axes))
+    there = [nodes for nodes in found.values() if len(nodes) > 1]
+    low, high = _area(swarm)
     axes.set_aspect("equal")
+    handles = _add_links(axes, places, links, radio)
+    handles |= _add_paths(axes, places, found)
+    roles = labels.roles(found, len(places))
+    handles |= _add_nodes(axes, swarm, places, roles)
+    parts = [f"{time_s:.1f} s", _counted(len(links), "link"), _counted(len(there), "path")]
+    framing.finish(axes, "Swarm", " · ".join(parts), legend=False)
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
     axes.grid(visible=False)
-    margin = 0.03 * max(float((swarm.high - swarm.low)[:2].max()), 1.0)
-    axes.set_xlim(swarm.low[0] - margin, swarm.high[0] + margin)
-    axes.set_ylim(swarm.low[1] - margin, swarm.high[1] + margin)
     axes.set_xlabel("x (m)")
     axes.set_ylabel("y (m)")
+    labels.add_scale(axes)
+    left_out = labels.add_names(axes, swarm.nodes, places, there)
+    _legend_below(axes, handles)
+    figure = axes.get_figure(root=True)
+    if isinstance(figure, Chart):
+        figure.caption = _caption(time_s, len(places), len(links), radio, found, left_out)
+
+
+def _caption(
+    time_s: float, nodes: int, links: int, radio: Radio, found: Mapping[str, Sequence[int]], left_out: int
+) -> str:
+    there = sum(len(one) > 1 for one in found.values())
+    parts = [
+        f"Swarm from above after {time_s:.1f} s: {_counted(nodes, 'node')}, {_counted(links, 'radio link')} with an "
+        f"SNR of at least {radio.least_snr_db:g} dB, darker with a higher one, and the {_counted(there, 'path')} of "
+        f"{_counted(len(found), 'flow')} with data so far"
+        if math.isfinite(radio.power_dbm)
+        else f"Swarm from above after {time_s:.1f} s: {_counted(nodes, 'node')}, and the {_counted(there, 'path')} of "
+        f"{_counted(len(found), 'flow')} with data so far",
+        "One run",
+    ]
+    if left_out:
+        parts.append(f"There is no room for the names of {_counted(left_out, 'node')}")
+    return " ".join(f"{part}." for part in parts)
+
+
+def _add_links(axes: Axes, places: Numbers, links: Sequence[tuple[int, int, float]], radio: Radio) -> dict[str, Any]:
+    """Adds the links by SNR; returns the entry of a legend."""
+    if not links:
+        return {}
+    span = max(STRONG_DB - radio.least_snr_db, 1.0)
+    strength = [min(1.0, 0.12 + 0.6 * (snr - radio.least_snr_db) / span) for *_, snr in links]
+    lines = [places[[a, b], :2] for a, b, _ in links]
+    axes.add_collection(LineCollection(lines, colors=style.GREY, alpha=strength, linewidths=0.6, zorder=1))
+    return {"radio link, darker with higher SNR": Line2D([], [], color=style.GREY, linewidth=0.8)}
+
+
+def _add_paths(axes: Axes, places: Numbers, found: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """Adds the paths of flows, side by side where they share a hop, with an arrow on each hop."""
+    used: dict[tuple[int, int], list[str]] = {}
+    for flow, nodes in found.items():
+        for a, b in itertools.pairwise(nodes):
+            used.setdefault((min(a, b), max(a, b)), []).append(flow)
+    handles: dict[str, Any] = {}
+    wide = style.points(2.0 if len(found) <= _MOST_WAYS else 1.4)
+    for at, (flow, nodes) in enumerate(found.items()):
+        colour = style.line_style(at)["color"]
+        for a, b in itertools.pairwise(nodes):
+            own = used[min(a, b), max(a, b)]
+            aside = (own.index(flow) - (len(own) - 1) / 2) * 1.3 * wide
+            first, last = places[min(a, b), :2], places[max(a, b), :2]
+            across = np.array([first[1] - last[1], last[0] - first[0]]) / max(float(np.hypot(*(last - first))), 1e-9)
+            shift = framing.shifted(axes, right=float(across[0] * aside), up=float(across[1] * aside))
+            here = places[[a, b], :2]
+            look: dict[str, Any] = {"color": colour, "transform": axes.transData + shift, "zorder": 2}
+            axes.plot(here[:, 0], here[:, 1], linewidth=wide, **look)
+            x, y = here.mean(axis=0)
+            angle = math.degrees(math.atan2(here[1, 1] - here[0, 1], here[1, 0] - here[0, 0]))
+            axes.plot(x, y, marker=(3, 0, angle - 90), markersize=2.6 * wide, linestyle="none", **look)
+        if len(nodes) > 1 and len(found) <= _MOST_WAYS:
+            handles[f"path of {names.plain(flow)}"] = Line2D([], [], color=colour, linewidth=wide)
+    if len(found) > _MOST_WAYS and used:
+        handles["path of a flow, with its direction"] = Line2D([], [], color=style.COLOURS[0], linewidth=wide)
+    return handles
+
+
+def _add_nodes(axes: Axes, swarm: Swarm, places: Numbers, roles: Sequence[str]) -> dict[str, Any]:
+    """Adds the nodes with the shape of their role; returns the entries of a legend."""
+    colours = ScalarMappable(_heights(swarm), _HEIGHTS).to_rgba(places[:, 2])
+    handles: dict[str, Any] = {}
+    for role, (marker, size, about) in _ROLES.items():
+        own = [node for node, one in enumerate(roles) if one == role]
+        if own:
+            fill = colours[own] if _has_heights(swarm) else style.COLOURS[2]
+            edge: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.6}
+            axes.scatter(places[own, 0], places[own, 1], c=fill, s=size, marker=marker, zorder=3, **edge)
+            handles[about] = Line2D([], [], marker=marker, linestyle="none", color=style.GREY, markersize=size**0.5)
+    return handles
+
+
+def _legend_below(axes: Axes, handles: Mapping[str, Any]) -> None:
+    figure = axes.get_figure(root=True)
+    if isinstance(figure, Chart) and handles and not figure.legends:
+        framing.legend_below(figure, handles)
+    elif not isinstance(figure, Chart):
+        framing.legend_above(axes, handles)
 
 
 def _counted(count: int, of: str) -> str:
@@ -280,7 +388,9 @@ def sweep(
         found = [mean_interval(map(float, group[y])) for group in groups]
         values = [float(group[x][0]) for group in groups]
         look: dict[str, Any] = style.line_style(at)
-        axes.plot(values, [one.mean for one in found], marker="o", markersize=3, label=str(part[by][0]), **look)
+        marker = style.MARKERS[at % len(style.MARKERS)]
+        label_of = names.algorithm(str(part[by][0]))
+        axes.plot(values, [one.mean for one in found], marker=marker, markersize=4, label=label_of, **look)
         half = [0.0 if one.count < 2 else one.half_width for one in found]
         error: dict[str, Any] = {"ecolor": look["color"], "elinewidth": 0.8, "capsize": 2}
         axes.errorbar(values, [one.mean for one in found], yerr=half, fmt="none", **error)
