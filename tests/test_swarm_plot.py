@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -12,10 +13,12 @@ import matplotlib
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.axes import Axes
 
-from lightlag.drawing import framing, style
+from lightlag.drawing import style
 from lightlag.drawing.style import Chart
 from lightlag.errors import InputError
+from lightlag.swarm import labels
 from lightlag.swarm import player as swarm_player
 from lightlag.swarm import plot as swarm_plot
 from lightlag.swarm.paths import Radio, Swarm, flows_of, path
@@ -80,12 +83,58 @@ def test_a_path_holds_until_data_arrives_over_another() -> None:
 def test_a_snapshot_shows_nodes_links_and_paths() -> None:
     figure = swarm_plot.snapshot(POSITIONS, 3.0, paths=PATHS, flows=[FLOW], radio=Radio(power_dbm=23))
     axes = figure.axes[0]
-    assert axes.get_title(loc="right") == "3.0 s · 2 links"
-    assert np.asarray(axes.collections[-1].get_offsets()).shape == (3, 2)
+    assert axes.get_title(loc="right") == "3.0 s · 2 links · 1 path"
+    assert [np.asarray(dots.get_offsets()).shape for dots in axes.collections[1:]] == [(1, 2)] * 3
     assert len(axes.collections[0].get_segments()) == 2  # type: ignore[attr-defined]
-    (line,) = axes.lines
-    assert line.get_xdata().tolist() == [0, 40, 110]  # type: ignore[union-attr]
+    assert hops(axes, FLOW) == [[0, 40], [40, 110]]
     assert figure.axes[1].get_ylabel() == "Height (m)"
+
+
+def hops(axes: Axes, flow: str) -> list[list[float]]:
+    """The x coordinates of each hop of a flow's path."""
+    return [np.asarray(line.get_xdata()).tolist() for line in axes.lines if line.get_gid() == f"path {flow}"]
+
+
+def test_a_snapshot_names_its_nodes_roles_and_scale() -> None:
+    figure = swarm_plot.snapshot(POSITIONS, 3.0, paths=PATHS, radio=Radio(power_dbm=23))
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.texts] == ["50 m", "uav0", "uav2", "uav1"]
+    (bar,) = (line for line in axes.lines if line.get_gid() == "scale")
+    assert np.ptp(np.asarray(bar.get_xdata())) == pytest.approx(50)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "radio link, darker with higher SNR", f"path of {FLOW}", "source of a flow", "destination", "relay",
+    ]  # fmt: skip
+    assert figure.caption == (
+        "Swarm from above after 3.0 s: 3 nodes, 2 radio links with an SNR of at least 14 dB, darker with a higher one, "
+        "and the 1 path of 2 flows with data so far. One run."
+    )
+
+
+def test_names_of_a_crowded_swarm_do_not_overlap() -> None:
+    rows = [(0.0, f"node{at}", 7.0 * (at % 10), 7.0 * (at // 10), 0.0) for at in range(100)]
+    crowd = pl.DataFrame(rows, schema=["time_s", "node", "x_m", "y_m", "z_m"], orient="row")
+    figure = swarm_plot.snapshot(crowd, 0.0)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    named = [text for text in axes.texts if text.get_text().startswith("node")]
+    assert 20 < len(named) <= 100
+    boxes = [text.get_window_extent() for text in named]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert (len(named) < 100) == ("There is no room" in figure.caption)
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        ({"f": [0, 1, 2]}, ["source", "relay", "destination", "other"]),
+        ({"f": [0, 2], "g": [2, 0]}, ["both", "other", "both", "other"]),
+        ({"f": [0, 1, 2], "g": [1, 3]}, ["source", "source", "destination", "destination"]),
+        ({"f": []}, ["other"] * 4),
+    ],
+)
+def test_roles_follow_from_paths(paths: dict[str, list[int]], expected: list[str]) -> None:
+    assert labels.roles(paths, 4) == expected
 
 
 def test_airtime_puts_the_busiest_first_and_stacks_kinds() -> None:
@@ -137,14 +186,13 @@ LATER = pl.concat(
 )
 
 
-def test_the_legend_of_a_snapshot_is_next_to_the_scale_of_heights() -> None:
+def test_the_legend_of_a_snapshot_is_below_the_map() -> None:
     figure = swarm_plot.snapshot(POSITIONS, 10.0, paths=LATER).figure
     figure.draw_without_rendering()
     axes, scale = figure.axes
-    legend = axes.get_legend()
-    assert legend is not None
-    assert len(legend.get_texts()) == 6
-    assert legend.get_window_extent().x1 <= scale.get_window_extent().x0
+    (legend,) = figure.legends
+    assert len([text for text in legend.get_texts() if text.get_text().startswith("path of ")]) == 6
+    assert legend.get_window_extent().y1 <= scale.get_window_extent().y0
     assert axes.get_window_extent().width > 0.6 * figure.bbox.width, "the map fills the room"
 
 
@@ -161,7 +209,7 @@ def test_frames_of_a_film_have_one_size_while_its_legend_grows(tmp_path: Path, m
 
     def progress(*_: int) -> None:
         heights.append(float(made[0].get_figheight()))
-        rows.append(framing.legend_rows(made[0].axes[0]))
+        rows.append(len(made[0].legends[0].get_texts()))
 
     monkeypatch.setattr(style, "chart", chart)
     swarm_plot.animate(POSITIONS, tmp_path / "later.gif", every_s=1.0, paths=LATER, progress=progress)
@@ -226,8 +274,8 @@ def test_links_of_the_player_are_fainter_where_the_signal_is_weaker() -> None:
 def test_paths_are_drawn_as_far_as_their_nodes_have_positions() -> None:
     behind = PATHS.head(3).extend(PATHS.head(1).with_columns(hop=pl.lit(3, pl.UInt32), node=SERVER))
     assert swarm_plot.current(Swarm(POSITIONS), behind, 2.0, None) == {FLOW: [0, 1, 2]}
-    lines = swarm_plot.snapshot(POSITIONS, 2.0, paths=behind).figure.axes[0].get_lines()
-    assert [len(line.get_xdata()) for line in lines] == [3]  # type: ignore[arg-type]
+    axes = swarm_plot.snapshot(POSITIONS, 2.0, paths=behind).axes[0]
+    assert [len(hop) for hop in hops(axes, FLOW)] == [2, 2]
     timeline = swarm_plot.route_timeline(behind, 10.0).figure.axes[0]
     assert timeline.get_legend_handles_labels()[1][-1] == "3 hops"
 

@@ -114,7 +114,7 @@ def _overlap(one: Box, other: Box) -> bool:
 def _inches_per_m(axes: Axes, width_m: float, height_m: float) -> float:
     """Returns the approximate scale of axes with equal scales."""
     figure = axes.get_figure(root=True)
-    height = 4.0 if figure is None else float(figure.get_figheight()) - 1.3
+    height = 4.0 if figure is None else float(figure.get_figheight()) - 0.95
     has_bar = figure is not None and len(figure.axes) > 1
     room = (0.8 if has_bar else 0.95) * framing.room_in(axes)
     return 0.95 * min(room / max(width_m, 1e-9), max(height, 0.8) / max(height_m, 1e-9))

@@ -189,7 +189,7 @@ def _add_paths(axes: Axes, places: Numbers, found: Mapping[str, Sequence[int]]) 
             shift = framing.shifted(axes, right=float(across[0] * aside), up=float(across[1] * aside))
             here = places[[a, b], :2]
             look: dict[str, Any] = {"color": colour, "transform": axes.transData + shift, "zorder": 2}
-            axes.plot(here[:, 0], here[:, 1], linewidth=wide, **look)
+            axes.plot(here[:, 0], here[:, 1], linewidth=wide, gid=f"path {flow}", **look)
             x, y = here.mean(axis=0)
             angle = math.degrees(math.atan2(here[1, 1] - here[0, 1], here[1, 0] - here[0, 0]))
             axes.plot(x, y, marker=(3, 0, angle - 90), markersize=2.6 * wide, linestyle="none", **look)
@@ -216,7 +216,7 @@ def _add_nodes(axes: Axes, swarm: Swarm, places: Numbers, roles: Sequence[str]) 
 
 def _legend_below(axes: Axes, handles: Mapping[str, Any]) -> None:
     figure = axes.get_figure(root=True)
-    if isinstance(figure, Chart) and handles and not figure.legends:
+    if isinstance(figure, Chart) and handles:
         framing.legend_below(figure, handles)
     elif not isinstance(figure, Chart):
         framing.legend_above(axes, handles)
@@ -289,6 +289,8 @@ def animate(
 
         def draw(time_s: float) -> None:
             axes.clear()
+            for legend in list(figure.legends):
+                legend.remove()
             _scene(axes, swarm, time_s, radio or Radio(), paths, flows)
 
         films.write(figure, draw, times.tolist(), path, per_second, progress)

@@ -8,7 +8,7 @@ import "./player.css";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { Options } from "../app/fields.tsx";
-import { applyTheme } from "../app/theme.ts";
+import { applyTheme, isDark, toggleTheme } from "../app/theme.ts";
 import Globe from "../space/globe.tsx";
 import Swarm from "../space/swarm.tsx";
 import { Charts } from "./charts.tsx";
@@ -33,8 +33,9 @@ function Player({ playing }: { playing: Playing }) {
         {charts.length > 0 && <Charts playing={playing} />}
       </div>
       <p class="quiet help">
-        Drag the view to rotate it; the wheel zooms. Keys: space plays and pauses, comma and full stop step, Home and
-        End jump to the start and the end; when the view has the focus, arrow keys rotate it, and + and − zoom.
+        Drag the view to rotate it; the wheel zooms. Keys: space plays and pauses, comma and full stop step, &lt; and
+        &gt; change the speed, Home and End jump to the start and the end; when the view has the focus, arrow keys
+        rotate it, and + and − zoom.
       </p>
     </main>
   );
@@ -56,12 +57,18 @@ function Controls({ playing }: { playing: Playing }) {
       <label>
         Speed{" "}
         <select
+          title="Slower (<), faster (>)"
           value={String(playing.speed.value)}
           onChange={({ currentTarget }) => (playing.speed.value = Number(currentTarget.value))}
         >
           <Options options={SPEEDS.map((speed) => [String(speed), `${speed}×`])} />
         </select>
       </label>
+      {window.parent === window && (
+        <button type="button" class="theme" onClick={toggleTheme}>
+          {isDark() ? "Light" : "Dark"}
+        </button>
+      )}
     </fieldset>
   );
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Playing } from "./playing.ts";
+import { firstPaths, Playing } from "./playing.ts";
 import type { FlightRecording } from "./recording.ts";
 
 const FLIGHT: FlightRecording = {
@@ -57,4 +57,20 @@ test("it plays at its speed, ends at the end, and plays from the start again", (
   expect([playing.isPlaying.value, playing.now.value]).toEqual([true, 2]);
   playing.step(1);
   expect([playing.isPlaying.value, playing.now.value]).toEqual([false, 2.5]);
+});
+
+test("less than and greater than change the speed, within its limits", () => {
+  const playing = new Playing(FLIGHT);
+  const after = (key: string) => {
+    expect(playing.key(key)).toBe(true);
+    return playing.speed.value;
+  };
+  expect(["<", "<", ">", ">", ">", ">", ">"].map(after)).toEqual([0.2, 0.2, 1, 5, 20, 100, 100]);
+});
+
+test("a flight opens when most paths are known, but not after its middle", () => {
+  const way = (...from: number[]) => ({ name: "", courses: from.map((time) => [time, [0, 1]] as [number, number[]]) });
+  expect(firstPaths({ from: 2, until: 12, ways: [] })).toBe(2);
+  expect(firstPaths({ from: 2, until: 12, ways: [way(3), way(4, 9), way()] })).toBe(4);
+  expect(firstPaths({ from: 2, until: 12, ways: [way(11)] })).toBe(7);
 });

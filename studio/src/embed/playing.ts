@@ -3,7 +3,7 @@
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Watched } from "../app/watched.ts";
 import { pathsOf, RecordedDoor } from "./door.ts";
-import type { Recording } from "./recording.ts";
+import type { Recording, Way } from "./recording.ts";
 
 /** Playback speeds, in seconds of the run per second. */
 export const SPEEDS = [0.2, 1, 5, 20, 100] as const;
@@ -11,6 +11,16 @@ export const SPEEDS = [0.2, 1, 5, 20, 100] as const;
 /** Returns the speed that plays a run of the given number of seconds in about a minute. */
 export function usualSpeed(seconds: number): number {
   return seconds > 1500 ? 100 : seconds > 300 ? 20 : seconds > 30 ? 5 : 1;
+}
+
+/** Returns the time at which the paths of most flows are known, so that a page opens with them; at most the middle. */
+export function firstPaths({ from, until, ways }: { from: number; until: number; ways: Way[] }): number {
+  const first = ways
+    .map(({ courses }) => courses.find(([, nodes]) => nodes.length > 1)?.[0])
+    .filter((time) => time !== undefined)
+    .sort((one, other) => one - other);
+  const time = first[Math.ceil(0.8 * first.length) - 1] ?? from;
+  return Math.min(Math.max(time, from), (from + until) / 2);
 }
 
 export class Playing implements Watched {
@@ -30,7 +40,7 @@ export class Playing implements Watched {
     const { ways, until } = recording;
     const isFlight = recording.kind === "flight";
     this.from = isFlight ? recording.from : 0;
-    this.now = signal(this.from);
+    this.now = signal(isFlight ? firstPaths(recording) : this.from);
     this.speed = signal(usualSpeed(until - this.from));
     const nodes = isFlight ? recording.nodes : [];
     this.started = { flows: ways.map(({ name }) => name), links: [], nodes, end_s: until, seed: 0 };
@@ -95,9 +105,20 @@ export class Playing implements Watched {
     this.frame = requestAnimationFrame(next);
   }
 
-  /** Handles the keys of the player: space, comma, full stop, Home, End. Returns false for other keys. */
+  /** Plays at the next speed, faster or slower. */
+  changeSpeed(direction: 1 | -1): void {
+    const at = (SPEEDS as readonly number[]).indexOf(this.speed.peek()) + direction;
+    this.speed.value = SPEEDS[Math.min(Math.max(at, 0), SPEEDS.length - 1)] ?? this.speed.peek();
+  }
+
+  /**
+   * Handles the keys of the player: space, comma, full stop, less than, greater than, Home, End. Returns false for
+   * other keys.
+   */
   key(key: string): boolean {
     const does: Record<string, () => void> = {
+      "<": () => this.changeSpeed(-1),
+      ">": () => this.changeSpeed(1),
       " ": () => this.toggle(),
       ",": () => this.step(-1),
       ".": () => this.step(1),

@@ -24,7 +24,32 @@ import { Paths } from "./paths.ts";
 const TRACK_S = 20;
 const PIECES = 40;
 
+/** Number of squares of the ground along a side of the area. */
+const SQUARES = 10;
+
 export type Extent = NonNullable<Flight["extent"]>;
+
+/** Roles of nodes by the paths of flows, with the name of their colour. A node with several has the first of them. */
+export const ROLES = ["source", "destination", "relay", "other"] as const;
+export type Role = (typeof ROLES)[number];
+const COLOURS: Record<Role, string> = { source: "s5", destination: "s8", relay: "s3", other: "quiet" };
+
+/** Returns the role of each node from the paths of flows, as indices of nodes. */
+export function rolesOf(count: number, ways: (number[] | undefined)[]): Role[] {
+  const roles: Role[] = Array.from({ length: count }, () => "other");
+  const found = ways.filter((way) => way !== undefined && way.length > 1) as number[][];
+  const give = (role: Role, of: (way: number[]) => (number | undefined)[]) => {
+    for (const node of found.flatMap(of)) {
+      if (node !== undefined && node >= 0) {
+        roles[node] = role;
+      }
+    }
+  };
+  give("relay", (way) => way.slice(1, -1));
+  give("destination", (way) => [way.at(-1)]);
+  give("source", (way) => [way[0]]);
+  return roles;
+}
 
 export class Cloud {
   readonly group = new Group();
@@ -40,6 +65,7 @@ export class Cloud {
   private readonly box: Box3Helper;
   private grid: GridHelper;
   private readonly paths: Paths;
+  private roles: Role[];
   private past: { time_s: number; places: Float32Array }[] = [];
   /** Metres per unit of length of the scene. */
   readonly scale: number;
@@ -57,7 +83,9 @@ export class Cloud {
     this.attribute = new BufferAttribute(this.places, 3).setUsage(DynamicDrawUsage);
     const geometry = () => new BufferGeometry().setAttribute("position", this.attribute);
     const look = { size: count < 200 ? 11 : 6, sizeAttenuation: false, map: dot(), alphaTest: 0.4 };
-    this.nodes = new Points(geometry(), new PointsMaterial(look));
+    this.nodes = new Points(geometry(), new PointsMaterial({ ...look, vertexColors: true }));
+    this.roles = Array.from({ length: count }, () => "other");
+    this.nodes.geometry.setAttribute("color", new BufferAttribute(new Float32Array(3 * count), 3));
     this.stems = new LineSegments(lengthOf(count * 2), new LineBasicMaterial({ transparent: true, opacity: 0.35 }));
     this.tracks = new LineSegments(
       lengthOf(count * PIECES * 2),
@@ -129,9 +157,21 @@ export class Cloud {
     this.heard.visible = isOn;
   }
 
-  /** Shows the paths of flows, as indices of nodes. */
-  ways(ways: (number[] | undefined)[]): void {
+  /** Shows the paths of flows, as indices of nodes, and the roles of the nodes on them. Returns these roles. */
+  ways(ways: (number[] | undefined)[]): readonly Role[] {
     this.paths.show(ways, this.places);
+    const roles = rolesOf(this.places.length / 3, ways);
+    if (roles.some((role, node) => role !== this.roles[node])) {
+      this.roles = roles;
+      this.paint();
+    }
+    return this.roles;
+  }
+
+  /** Side lengths of a square of the ground in metres: along x and y. */
+  get square(): [x: number, y: number] {
+    const { least, most } = this.extent;
+    return [(most[0] - least[0]) / SQUARES, (most[1] - least[1]) / SQUARES];
   }
 
   showTracks(isOn: boolean): void {
@@ -145,7 +185,7 @@ export class Cloud {
   }
 
   restyle(): void {
-    this.nodes.material.color = new Color(colour("s3"));
+    this.paint();
     this.stems.material.color = new Color(colour("line-strong"));
     this.tracks.material.color = new Color(colour("s6"));
     this.heard.material.color = new Color(colour("quiet"));
@@ -155,6 +195,17 @@ export class Cloud {
     this.grid = this.ground();
     this.group.add(this.grid);
     this.paths.restyle();
+  }
+
+  /** Gives each node the colour of its role. */
+  private paint(): void {
+    const colours = Object.fromEntries(ROLES.map((role) => [role, new Color(colour(COLOURS[role]))]));
+    const all = this.nodes.geometry.getAttribute("color") as BufferAttribute;
+    this.roles.forEach((role, node) => {
+      const { r, g, b } = colours[role] as Color;
+      all.setXYZ(node, r, g, b);
+    });
+    all.needsUpdate = true;
   }
 
   private track(): void {
@@ -174,7 +225,7 @@ export class Cloud {
 
   private ground(): GridHelper {
     const line = new Color(colour("graticule"));
-    const grid = new GridHelper(1, 10, line, line);
+    const grid = new GridHelper(1, SQUARES, line, line);
     grid.scale.z = (this.extent.most[1] - this.extent.least[1]) / this.scale;
     grid.scale.x = (this.extent.most[0] - this.extent.least[0]) / this.scale;
     return grid;

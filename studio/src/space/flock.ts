@@ -6,15 +6,15 @@ import type { Ways } from "../app/ways.ts";
 import type { Door, Flight, Scenario, ScenarioInput } from "../engine/protocol.ts";
 import { extentOf } from "./area.ts";
 import { type Mark, marksOf } from "./axes.ts";
-import { Cloud } from "./cloud.ts";
+import { Cloud, ROLES, type Role } from "./cloud.ts";
 import { type Point, Stage } from "./stage.ts";
 import { Tags } from "./tags.ts";
 
 const TOLD = 250;
 /** Maximum number of flows whose paths are shown. */
 const MOST_FLOWS = 40;
-/** Minimum pixels per name: below it, a node is named under the pointer only. */
-const ROOM = 40;
+/** Pixels of the view's width per name. Nodes beyond that are named under the pointer only. */
+const ROOM = 32;
 /** Width divided by height of a view that contains the area from the nearest camera. */
 const WIDE = 1.6;
 
@@ -35,6 +35,8 @@ export class Flock {
   private readonly numberOf: Map<number, number>;
   private told = 0;
   private marked: number | undefined;
+  private roles: readonly Role[] = [];
+  private hasNames = true;
 
   private constructor(
     host: HTMLElement,
@@ -94,6 +96,22 @@ export class Flock {
     this.stage.paint();
   }
 
+  showNames(isOn: boolean): void {
+    this.hasNames = isOn;
+    this.stage.paint();
+  }
+
+  /** Returns the role of a node on the paths of flows. */
+  roleOf(node: number): Role {
+    return this.roles[node] ?? "other";
+  }
+
+  /** Side lengths of a square of the ground as text. */
+  get square(): string {
+    const [x, y] = this.cloud.square.map((side) => Number(side.toPrecision(3)));
+    return x === y ? `${x} m` : `${x} m × ${y} m`;
+  }
+
   showTracks(isOn: boolean): void {
     this.cloud.showTracks(isOn);
     this.stage.paint();
@@ -129,7 +147,7 @@ export class Flock {
     this.cloud.links(this.mover.isls, this.mover.strengths);
     const ways = this.ways.at(time_s);
     const inFlight = (node: number) => this.numberOf.get(node) ?? -1;
-    this.cloud.ways(
+    this.roles = this.cloud.ways(
       Array.from({ length: MOST_FLOWS }, (_, flow) =>
         ways
           .get(flow)
@@ -155,10 +173,21 @@ export class Flock {
     const { names } = this;
     const ends = this.marks.map(({ says }) => says);
     this.axes.show(ends, (at) => this.seenAt(this.marks[at]?.at ?? [0, 0, 0]));
-    this.tags.show(names.length * ROOM <= this.stage.canvas.clientWidth ? names : [], (node) => this.seen(node));
+    const named = this.hasNames ? this.named(Math.floor(this.stage.canvas.clientWidth / ROOM)) : [];
+    this.tags.show(
+      named.map((node) => names[node] ?? ""),
+      (at) => this.seen(named[at] ?? 0),
+    );
     const node = this.stage.pointed(names.length, (node) => this.seen(node)) ?? this.marked;
     const at = node === undefined ? undefined : this.seen(node);
     this.tags.hover(node === undefined ? undefined : `${names[node]}\n${inMetres(this.placeOf(node))}`, at);
+  }
+
+  /** Returns the nodes with names, the most important first: those on the paths of flows. */
+  private named(most: number): number[] {
+    const nodes = this.names.map((_, node) => node);
+    const rank = (node: number) => ROLES.indexOf(this.roleOf(node));
+    return nodes.sort((one, other) => rank(one) - rank(other) || one - other).slice(0, most);
   }
 
   private seen(node: number): Point | undefined {

@@ -1,5 +1,6 @@
 import "../app/key.css";
 import "./space.css";
+import "./swarm.css";
 import { useSignal } from "@preact/signals";
 import { useId, useMemo } from "preact/hooks";
 import { Fault } from "../app/fault.tsx";
@@ -17,9 +18,12 @@ import { hasWebGL } from "./stage.ts";
 import { NoWebGL } from "./webgl.tsx";
 
 const LEGEND: Item[] = [
-  { look: "node", shape: "dot", says: "node" },
-  { look: "stem", shape: "line", says: "its height above the ground" },
-  { look: "track", shape: "line", says: "its track" },
+  { look: "source", shape: "dot", says: "source of a flow" },
+  { look: "destination", shape: "dot", says: "destination" },
+  { look: "relay", shape: "dot", says: "relay" },
+  { look: "other", shape: "dot", says: "other node" },
+  { look: "stem", shape: "line", says: "height above the ground" },
+  { look: "track", shape: "line", says: "track" },
   { look: "path", shape: "line", says: "path of a flow, in its colour" },
 ];
 const HEARD: Item = { look: "heard", shape: "line", says: "radio link, fainter where its signal is weaker" };
@@ -31,6 +35,7 @@ export default function Swarm({ live }: { live: Watched }) {
   const now = useSignal<FlockNow | undefined>(undefined);
   const hasTracks = useSignal(true);
   const hasLinks = useSignal(true);
+  const hasNames = useSignal(true);
   const names = live.started;
   const tell = (told: FlockNow) => {
     now.value = told;
@@ -43,6 +48,7 @@ export default function Swarm({ live }: { live: Watched }) {
     const opened = await Flock.open(place, own, live.input, names.nodes, waysOf(live), () => shown.wanted.peek(), tell);
     opened.showTracks(hasTracks.peek());
     opened.showLinks(hasLinks.peek());
+    opened.showNames(hasNames.peek());
     return opened;
   });
   if (!hasWebGL()) {
@@ -52,6 +58,14 @@ export default function Swarm({ live }: { live: Watched }) {
     <section class="space" aria-label="Swarm">
       <div class="space-bar">
         <TimeBar shown={shown} end={names.end_s} says={`${(now.value?.time_s ?? 0).toFixed(1)} s`} />
+        <Tick
+          name="Names"
+          isOn={hasNames.value}
+          tick={(isOn) => {
+            hasNames.value = isOn;
+            flock.current?.showNames(isOn);
+          }}
+        />
         <Tick
           name="Tracks of the last 20 s"
           isOn={hasTracks.value}
@@ -73,7 +87,15 @@ export default function Swarm({ live }: { live: Watched }) {
       </div>
       <Fault>{fault.value}</Fault>
       <Place host={host} id={id} what="The area of the flight" turn={(key) => flock.current?.key(key)} />
-      <Legend items={now.value && flock.current?.hasLinks ? [...LEGEND, HEARD] : LEGEND} />
+      <Legend
+        items={[
+          ...LEGEND,
+          ...(now.value && flock.current?.hasLinks ? [HEARD] : []),
+          ...(now.value && flock.current
+            ? [{ look: "square", shape: "dot", says: `ground: squares of ${flock.current.square}` } as const]
+            : []),
+        ]}
+      />
       {now.value && flock.current && <Listed flock={flock.current} now={now.value} id={id} flows={names.flows} />}
     </section>
   );
@@ -90,18 +112,20 @@ function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: st
           ? `the paths of ${now.ways.length} of ${flows.length} flows are known so far.`
           : "no path of a flow is known so far: no data has been received by radio."}
       </p>
-      <details open>
-        <summary>Paths of flows</summary>
-        <PathTable
-          paths={now.ways.map(({ flow, since_s, nodes }) => ({
-            key: flow,
-            name: flows[flow] ?? "",
-            colour: flow,
-            since_s,
-            nodes,
-          }))}
-        />
-      </details>
+      {now.ways.length > 0 && (
+        <details open>
+          <summary>Paths of flows</summary>
+          <PathTable
+            paths={now.ways.map(({ flow, since_s, nodes }) => ({
+              key: flow,
+              name: flows[flow] ?? "",
+              colour: flow,
+              since_s,
+              nodes,
+            }))}
+          />
+        </details>
+      )}
       <details>
         <summary>Nodes</summary>
         <Roving label="Nodes">
@@ -111,7 +135,10 @@ function Listed({ flock, now, id, flows }: { flock: Flock; now: FlockNow; id: st
                 <button type="button" class="plain" onClick={() => flock.mark(node)}>
                   <Name name={name} />
                 </button>{" "}
-                <span class="quiet">{inMetres(flock.placeOf(node))}</span>
+                <span class="quiet">
+                  {flock.roleOf(node) === "other" ? "" : `${flock.roleOf(node)}, `}
+                  {inMetres(flock.placeOf(node))}
+                </span>
               </li>
             ))}
           </ul>
