@@ -14,6 +14,7 @@ from lightlag.outcomes.kinds import MOST_COLUMNS, MOST_PANELS, chosen
 from lightlag.outcomes.outcome import Outcome
 from lightlag.outcomes.outcomes import Outcomes
 from lightlag.report.charts import Chart, read
+from lightlag.text.powers import tick_texts
 
 __all__ = ["charts"]
 
@@ -34,6 +35,23 @@ def charts(comparison: Outcomes) -> list[Chart]:
         return run.asked() | about | {"arrived": arrived, "windows": windows}
 
     about = comparison.asked(with_curves) | {"seed": "the first seed"}
-    for variable, plain in zip(comparison.variables, about["variables"], strict=True):
+    texts = [dict(zip(one.values, tick_texts(one.values), strict=True)) for one in comparison.variables]
+    for variable, own, plain in zip(comparison.variables, texts, about["variables"], strict=True):
         plain["axis"] = dataclasses.asdict(variable.axis)
-    return read(_engine.analysis(json.dumps({"charts": about})))
+        plain["values"] = list(own.values())
+    about["points"] = [[own[value] for own, value in zip(texts, point, strict=True)] for point in comparison.points]
+    made = read(_engine.analysis(json.dumps({"charts": about})))
+    for chart in made:
+        for panel in chart.panels:
+            _write_as_people(panel.plain["x"])
+    return made
+
+
+def _write_as_people(axis: dict[str, Any]) -> None:
+    """Writes the ticks of an axis as plain numbers or as powers of ten, and its label with a capital letter."""
+    if ticks := axis.get("ticks"):
+        axis["ticks"] = [
+            [place, text] for (place, _), text in zip(ticks, tick_texts([text for _, text in ticks]), strict=True)
+        ]
+    if label := axis.get("label"):
+        axis["label"] = label[:1].upper() + label[1:]

@@ -24,10 +24,17 @@ const html = (name, values, ...inside) => {
 };
 const colour = (at) => `var(--c${at % 8})`;
 const dash = (at) => DASHES[((at % 8) + Math.floor(at / 8)) % 8];
+// A number as a person writes it: 1.5×10⁶.
+const power = (value) => {
+  const [factor, exponent] = value.toExponential(2).split("e");
+  const high = [...exponent.replace("+", "")].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("");
+  const short = String(Number(factor));
+  return `${short === "1" ? "" : short === "-1" ? "-" : `${short}×`}10${high}`;
+};
 const shown = (value, digits = 4) => {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
-  if (size >= 1e6) return value.toExponential(2);
+  if (size >= 1e6 || (size > 0 && size < 1e-3)) return power(value);
   return size >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(digits)));
 };
 
