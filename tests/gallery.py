@@ -144,9 +144,10 @@ both = {"CUBIC": cubic, "Hybla": hybla}
 PAPERS = Section(
     "For papers and slides",
     "`--style ieee` and `--style acm` are as wide as a column, with a serif font of 8 pt and without titles. "
-    "`--width`, `--height`, `--font` and `--titles` change parts of a style. `--format pgf` writes commands of LaTeX, "
-    "for the fonts of the paper; it needs no LaTeX. `inspect`, `compare-capture`, `replay` and `orbit` take the same "
-    "options as `plot`.",
+    "`--width`, `--height`, `--font`, `--dpi` and `--titles` change parts of a style. `--format pgf` writes commands of "
+    "LaTeX, for the fonts of the paper; it needs no LaTeX. `inspect`, `compare-capture`, `replay` and `orbit` take the "
+    "same options as `plot`.\n\n"
+    'In a block `with ll.plot.using("ieee"):`, `plt.subplots()` also makes figures of this width, font and resolution.',
     "",
     (),
     (
@@ -207,6 +208,8 @@ COMPARED = Section(
 compared = ll.compare("geo", ["cubic", "bbr"], replications=4)
 lossy = ll.compare("geo", ["cubic", "bbr"], replications=4, sets={"links.1.loss": 1e-3})
 losses = ll.compare("geo", ["cubic", "bbr"], vary={"links.1.loss": ["1e-5", "1e-4", "1e-3"]}, replications=3)
+vary = {"links.1.loss": ["1e-5", "1e-4", "1e-3", "1e-2"], "links.1.delay": ["50 ms", "125 ms", "250 ms"]}
+grid = ll.compare("geo", ["cubic", "hybla", "bbr3"], vary=vary, replications=3, duration="20 s")
 mixed = ll.compare("dumbbell", ["cubic/bbr", "cubic/hybla"], duration="20 s", replications=3)
 distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", replications=4)
 """,
@@ -214,6 +217,8 @@ distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", r
         "lightlag compare geo -c cubic,bbr -n 4 --out results/compared",
         "lightlag compare geo -c cubic,bbr -n 4 --set links.1.loss=1e-3 --out results/lossy",
         "lightlag compare geo -c cubic,bbr --vary links.1.loss=1e-5,1e-4,1e-3 -n 3 --out results/losses",
+        "lightlag compare geo -c cubic,hybla,bbr3 --vary links.1.loss=1e-5,1e-4,1e-3,1e-2 "
+        "--vary 'links.1.delay=50 ms,125 ms,250 ms' -n 3 --set duration=20s --out results/grid",
         "lightlag compare dumbbell -c cubic/bbr,cubic/hybla -n 3 --set duration=20s --out results/mixed",
         "lightlag compare heterogeneous -c newreno,hybla -n 4 --set duration=20s --out results/distances",
     ),
@@ -249,10 +254,41 @@ distances = ll.compare("heterogeneous", ["newreno", "hybla"], duration="20 s", r
             "lightlag plot results/losses -m goodput-vs-loss",
         ),
         Shown(
+            "labels",
+            "Labels instead of the names of algorithms, variables, metrics, runs, flows and links.",
+            """\
+labels = {"cubic": "CUBIC (Linux)", "loss": "Packet loss", "goodput": "Throughput"}
+with ll.plot.using("ieee"):
+    figure = losses.plot("goodput-vs-loss", labels=labels)
+""",
+            "lightlag plot results/losses -m goodput-vs-loss --style ieee --label cubic='CUBIC (Linux)' "
+            "--label loss='Packet loss' --label goodput=Throughput",
+        ),
+        Shown(
             "queueing-vs-loss",
             "Queueing delay over the variable: mean and 95th percentile.",
             'figure = losses.plot("queueing-vs-loss")',
             "lightlag plot results/losses -m queueing-vs-loss",
+        ),
+        Shown(
+            "goodput-heatmap",
+            "The means over two variables: a panel for each algorithm, with one scale of colours. Few cells contain their "
+            "numbers.",
+            'figure = grid.plot("goodput-heatmap")',
+            "lightlag plot results/grid -m goodput-heatmap",
+        ),
+        Shown(
+            "best-heatmap",
+            "The algorithm with the highest goodput. Where a cell is hatched, the intervals do not distinguish it from "
+            "another.",
+            'figure = grid.plot("best-heatmap")',
+            "lightlag plot results/grid -m best-heatmap",
+        ),
+        Shown(
+            "completion-vs-loss",
+            "Where no run finished, a cross is above the values; a hollow mark is a mean of only some of the runs.",
+            'figure = grid.plot("completion-vs-loss")',
+            "lightlag plot results/grid -m completion-vs-loss",
         ),
         Shown(
             "shares",
@@ -500,7 +536,14 @@ each figure with its image here. Figures of papers are in [Validation](validatio
 - `--out FILE` names the file, whose suffix sets the format: `.pdf`, `.svg`, `.png` or `.pgf`. Without it, `--format`
   sets the format, and the figure is written to the results directory.
 - In Python, `import lightlag as ll` comes first; `figure.save("name.pdf")` writes a figure.
-- Lines have the palette of Okabe and Ito and different dash patterns, so that figures are readable in grey.
+- `lightlag plot DIR --list` and `result.plots()` list the figures of a result, with their units.
+- Figures name algorithms as papers do: `newreno` is NewReno. `--label cubic="CUBIC (Linux)"` replaces a name, as `labels`
+  does in Python; `plot`, `compare --figures` and `study export --figures` take it, once for each name.
+- `plot` prints a caption that states the number of seeds, the intervals and what is missing. The file contains it: as
+  `Subject` in PDF, `Description` in PNG and SVG, and a comment in PGF. `--caption` also writes it for LaTeX, to a file that
+  ends in `.txt`; in Python it is `figure.caption` and `figure.latex_caption`.
+- Lines have the palette of Okabe and Ito, different dash patterns and different marks, so that figures are readable in
+  grey. Colours of heat maps are those of viridis, whose lightness grows evenly.
 - A short peak far above the rest is cut off, with a mark that shows its value. Where values are that high for long, the
   axis is logarithmic, and its label states that.
 """

@@ -162,7 +162,7 @@ def cwnd(comparison: Outcomes, *, ax: Any = None) -> Chart:
             comparison, "Congestion windows over time", points=points, extra=[about]
         )
     if ax is None:
-        figure.supylabel("congestion window (segments)", fontsize=style.points(9))
+        figure.supylabel("Congestion window (segments)", fontsize=style.points(9))
     return figure
 
 

@@ -41,6 +41,8 @@ _PANEL_IN = 2.1
 _WIDE_SPAN = 100.0
 """Quotient of the largest and the smallest value from which on the colours follow a logarithmic scale."""
 _NONE = "#ececec"
+_BLACK = 0.0103
+"""Luminance of the black of texts."""
 _TIED = "////"
 """Hatching of cells whose best algorithm cannot be distinguished from another."""
 
@@ -267,7 +269,7 @@ def _contrast(colour: tuple[float, float, float]) -> str:
     """Returns black or white, whichever is easier to read on a colour."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else style.BLACK
+    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / (_BLACK + 0.05) else style.BLACK
 
 
 def _cell(axes: Axes, column: int, row: int, colour: str, *, tied: bool) -> None:

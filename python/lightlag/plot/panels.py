@@ -58,7 +58,7 @@ def draw(result: Results, metrics: Sequence[str], *, separate: bool = False, ax:
                     raise
                 framing.say_empty(axes, str(error))
                 axes.set_ylabel(metric)
-    titles = list(dict.fromkeys(axes.get_ylabel().split(" (")[0].replace("\n", " ") for axes in panels))
+    titles = list(dict.fromkeys(axes.get_ylabel().replace("\n", " ").split(" (")[0] for axes in panels))
     for axes in panels:
         axes.set_ylabel(layout.shortened(axes.get_ylabel().replace("\n", " ")))
     for at in range(0, len(panels), len(groups)):
