@@ -543,7 +543,7 @@ each figure with its image here. Figures of papers are in [Validation](validatio
   `Subject` in PDF, `Description` in PNG and SVG, and a comment in PGF. `--caption` also writes it for LaTeX, to a file that
   ends in `.txt`; in Python it is `figure.caption` and `figure.latex_caption`.
 - Lines have the palette of Okabe and Ito, different dash patterns and different marks, so that figures are readable in
-  grey. Colours of heat maps are those of viridis, whose lightness grows evenly.
+  grey. Heat maps use viridis, whose lightness grows evenly.
 - A short peak far above the rest is cut off, with a mark that shows its value. Where values are that high for long, the
   axis is logarithmic, and its label states that.
 """

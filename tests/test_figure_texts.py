@@ -1,4 +1,4 @@
-"""What a reader of a figure sees: names, labels, captions, heat maps, notes about missing values, and the list."""
+"""Texts of figures: names, labels, captions, heat maps, notes about missing values; and the list of figures."""
 
 from __future__ import annotations
 

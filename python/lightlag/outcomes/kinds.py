@@ -87,7 +87,7 @@ class MapOf:
 
 
 def map_of(comparison: Outcomes) -> MapOf | None:
-    """Returns the heat map of a comparison; None without two variables of which most pairs of values have runs.
+    """Returns the heat map of a comparison; None if no two variables have runs at most of their pairs of values.
 
     The axes are the first two quantities, or the first two variables if there are fewer quantities.
     """

@@ -1,6 +1,6 @@
 """Captions of figures of comparisons: what is shown, of how many seeds, what the intervals are, and what is missing.
 
-A figure has no room for this, and a reader of a paper needs it.
+Figures leave this out, and readers of a paper need it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def _about_means(
 ) -> str:
     each = " per point" if len(comparison.points) > 1 else ""
     seeds = sorted({one.seed for one in comparison.outcomes})
-    which = f"seed{'s' * (len(seeds) > 1)} {seeds[0]}" + (f" to {seeds[-1]}" if len(seeds) > 1 else "")
+    which = f"seed {seeds[0]}"
+    if len(seeds) > 1:
+        which = f"seeds {seeds[0]} {'and' if len(seeds) == 2 else 'to'} {seeds[-1]}"
     runs = counted(comparison, points).replace("runs", "seeds").replace("run", "seed")
     if runs == "1 seed":
         return f"One run{each or ' per algorithm'} ({which}), without intervals"
@@ -85,7 +87,9 @@ def never_finished(comparison: Outcomes, points: Sequence[Point]) -> list[tuple[
 
 
 def partly_finished(comparison: Outcomes, points: Sequence[Point]) -> list[tuple[str, Point, int, int]]:
-    """Returns the algorithms and points of which only some runs finished, with their number and the number of runs."""
+    """Returns the algorithms and points with runs that finished and others that did not: how many finished, and how many
+    runs there are.
+    """
     return [one for one in _finished(comparison, points) if 0 < one[2] < one[3]]
 
 

@@ -142,7 +142,7 @@ def _bands(comparison: Outcomes, axis: Axis) -> str:
 def _mark_missing(
     comparison: Outcomes, points: Sequence[Sequence[Point]], panels: Sequence[Sequence[Axes]], axis: Axis
 ) -> dict[str, Any]:
-    """Marks values of which no run or only some runs finished; returns the entries of a legend for the marks.
+    """Marks values that no run or only some runs have; returns the entries of a legend for the marks.
 
     Values that no run has are crosses in a strip above all others.
     """

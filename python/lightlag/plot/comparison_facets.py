@@ -192,7 +192,7 @@ def _caption(cells: Sequence[_Cell]) -> str:
             captions.of_comparison(
                 of, title, points=of.points, shows="means", intervals="bands and whiskers",
                 measures=[captions.COMPLETION] if is_completion else [],
-                extra=["Windows are those of the first seed"] if any(one.kind == "cwnd" for one in cells) else [],
+                extra=["Windows have the first seed"] if any(one.kind == "cwnd" for one in cells) else [],
             )
         )  # fmt: skip
     return " ".join(parts)

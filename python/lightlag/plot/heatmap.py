@@ -39,7 +39,7 @@ _MAP = "viridis"
 _PANEL_IN = 2.1
 """Minimum width in inches of a panel, if several are side by side."""
 _WIDE_SPAN = 100.0
-"""Quotient of the largest and the smallest value from which on the colours follow a logarithmic scale."""
+"""Minimum quotient of the maximum and the minimum for a logarithmic scale of colours."""
 _NONE = "#ececec"
 _BLACK = 0.0103
 """Luminance of the black of texts."""

@@ -1,4 +1,4 @@
-"""What makes a map of a swarm readable: names where they cover neither nodes nor each other, roles, and a scale."""
+"""Parts of a map of a swarm: names that cover neither nodes nor each other, roles, and a scale."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Box = tuple[float, float, float, float]
 
 
 def add_names(axes: Axes, nodes: Sequence[str], places: Numbers, paths: Sequence[Sequence[int]]) -> int:
-    """Adds the names of nodes beside them; returns the number of nodes for which there is no room.
+    """Adds the names of nodes next to them; returns the number of names that do not fit.
 
     Names of nodes on paths are placed first, away from the lines of the paths if that is possible.
 
@@ -80,7 +80,7 @@ def add_names(axes: Axes, nodes: Sequence[str], places: Numbers, paths: Sequence
 _SIDES = ((0.8, 0.0), (0.0, 0.8), (-0.8, 0.0), (0.0, -0.8), (0.6, 0.6), (-0.6, 0.6), (0.6, -0.6), (-0.6, -0.6))
 """Positions of a name relative to its node, the best first."""
 _PARTS = np.linspace(0.04, 0.96, 24)
-"""Points of a hop at which a name should not be."""
+"""Points of a hop that a name should not cover."""
 
 
 def _free(
@@ -133,7 +133,7 @@ def length_of_scale(span_m: float) -> float:
 
 
 def add_scale(axes: Axes) -> None:
-    """Adds a bar of a round length below the lower right corner of a map, beside the label of its axis."""
+    """Adds a bar of a round length below the lower right corner of a map, next to the label of its axis."""
     left, right = axes.get_xlim()
     length = length_of_scale(right - left)
     text = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"

@@ -156,7 +156,7 @@ def _caption(
         "One run",
     ]
     if left_out:
-        parts.append(f"There is no room for the names of {_counted(left_out, 'node')}")
+        parts.append(f"The names of {_counted(left_out, 'node')} do not fit")
     return " ".join(f"{part}." for part in parts)
 
 

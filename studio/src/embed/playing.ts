@@ -13,7 +13,7 @@ export function usualSpeed(seconds: number): number {
   return seconds > 1500 ? 100 : seconds > 300 ? 20 : seconds > 30 ? 5 : 1;
 }
 
-/** Returns the time at which the paths of most flows are known, so that a page opens with them; at most the middle. */
+/** Returns the time when the paths of most flows are known, so that a page opens with them; at most the middle. */
 export function firstPaths({ from, until, ways }: { from: number; until: number; ways: Way[] }): number {
   const first = ways
     .map(({ courses }) => courses.find(([, nodes]) => nodes.length > 1)?.[0])
