@@ -144,9 +144,9 @@ both = {"CUBIC": cubic, "Hybla": hybla}
 PAPERS = Section(
     "For papers and slides",
     "`--style ieee` and `--style acm` are as wide as a column, with a serif font of 8 pt and without titles. "
-    "`--width`, `--height`, `--font`, `--dpi` and `--titles` change parts of a style. `--format pgf` writes commands of "
-    "LaTeX, for the fonts of the paper; it needs no LaTeX. `inspect`, `compare-capture`, `replay` and `orbit` take the "
-    "same options as `plot`.\n\n"
+    "`--width`, `--height`, `--font`, `--dpi` and `--titles` change parts of a style. `--format pgf` writes commands "
+    "of LaTeX, for the fonts of the paper; it needs no LaTeX. `inspect`, `compare-capture`, `replay` and `orbit` take "
+    "the same options as `plot`.\n\n"
     'In a block `with ll.plot.using("ieee"):`, `plt.subplots()` also makes figures of this width, font and resolution.',
     "",
     (),
@@ -272,8 +272,8 @@ with ll.plot.using("ieee"):
         ),
         Shown(
             "goodput-heatmap",
-            "The means over two variables: a panel for each algorithm, with one scale of colours. Few cells contain their "
-            "numbers.",
+            "The means over two variables: a panel for each algorithm, with one scale of colours. Cells contain their "
+            "numbers where these fit.",
             'figure = grid.plot("goodput-heatmap")',
             "lightlag plot results/grid -m goodput-heatmap",
         ),
@@ -537,11 +537,11 @@ each figure with its image here. Figures of papers are in [Validation](validatio
   sets the format, and the figure is written to the results directory.
 - In Python, `import lightlag as ll` comes first; `figure.save("name.pdf")` writes a figure.
 - `lightlag plot DIR --list` and `result.plots()` list the figures of a result, with their units.
-- Figures name algorithms as papers do: `newreno` is NewReno. `--label cubic="CUBIC (Linux)"` replaces a name, as `labels`
-  does in Python; `plot`, `compare --figures` and `study export --figures` take it, once for each name.
-- `plot` prints a caption that states the number of seeds, the intervals and what is missing. The file contains it: as
-  `Subject` in PDF, `Description` in PNG and SVG, and a comment in PGF. `--caption` also writes it for LaTeX, to a file that
-  ends in `.txt`; in Python it is `figure.caption` and `figure.latex_caption`.
+- Figures name algorithms as papers do: `newreno` is NewReno. `--label cubic="CUBIC (Linux)"` replaces a name, as
+  `labels` does in Python; `plot`, `compare --figures` and `study export --figures` take it, once for each name.
+- `plot` prints a caption that states the number of seeds, the intervals and what is missing. The file contains it:
+  as `Subject` in PDF, `Description` in PNG and SVG, and a comment in PGF. `--caption` also writes it for LaTeX, to a
+  file that ends in `.txt`; in Python it is `figure.caption` and `figure.latex_caption`.
 - Lines have the palette of Okabe and Ito, different dash patterns and different marks, so that figures are readable in
   grey. Heat maps use viridis, whose lightness grows evenly.
 - A short peak far above the rest is cut off, with a mark that shows its value. Where values are that high for long, the

@@ -102,9 +102,9 @@ def test_a_snapshot_names_its_nodes_roles_and_scale() -> None:
     (bar,) = (line for line in axes.lines if line.get_gid() == "scale")
     assert np.ptp(np.asarray(bar.get_xdata())) == pytest.approx(50)
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
+    assert {text.get_text() for text in legend.get_texts()} == {
         "radio link, darker with higher SNR", f"path of {FLOW}", "source of a flow", "destination", "relay",
-    ]  # fmt: skip
+    }  # fmt: skip
     assert figure.caption == (
         "Swarm from above after 3.0 s: 3 nodes, 2 radio links with an SNR of at least 14 dB, darker with a higher one, "
         "and the 1 path of 2 flows with data so far. One run."

@@ -87,8 +87,9 @@ def never_finished(comparison: Outcomes, points: Sequence[Point]) -> list[tuple[
 
 
 def partly_finished(comparison: Outcomes, points: Sequence[Point]) -> list[tuple[str, Point, int, int]]:
-    """Returns the algorithms and points with runs that finished and others that did not: how many finished, and how many
-    runs there are.
+    """Returns the algorithms and points with runs that finished and others that did not.
+
+    Each entry also has the number of runs that finished, and the number of all runs.
     """
     return [one for one in _finished(comparison, points) if 0 < one[2] < one[3]]
 
