@@ -25,6 +25,7 @@ __all__ = [
     "capitalise",
     "caption",
     "entries",
+    "explain",
     "finish",
     "fit_labels",
     "grow",
@@ -44,6 +45,8 @@ __all__ = [
 
 NOTE = "note"
 """Mark of texts in axes that do not state values that are cut off."""
+_EXPLAINS = "explains"
+"""Mark of lines that only have an entry in the legend."""
 _ROW = 13.5
 """Height of a row of a legend or a note, in points of the plain look."""
 _LEGEND: dict[str, Any] = {
@@ -260,8 +263,15 @@ def entries(panels: Iterable[Axes]) -> dict[str, Any]:
     return found
 
 
+def explain(axes: Axes, label: str, **look: Any) -> None:
+    """Adds an entry of the legend without values: for marks of several colours, or for a line that has none."""
+    line = Line2D([], [], label=label, gid=_EXPLAINS, **{"color": style.BLACK} | look)
+    line.set_in_layout(False)
+    axes.add_line(line)
+
+
 def _shows(handle: Any) -> bool:
-    if not isinstance(handle, Line2D):
+    if not isinstance(handle, Line2D) or handle.get_gid() == _EXPLAINS:
         return True
     values = np.asarray(handle.get_ydata(), dtype=np.float64)
     return bool(np.isfinite(values).any())

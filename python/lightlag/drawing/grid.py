@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from lightlag.drawing import framing, looks, style
 
@@ -91,7 +92,10 @@ def one_legend(panels: Sequence[Axes]) -> dict[str, Any]:
     return shared if len(labels) > 1 else {}
 
 
-def _look(handle: Any) -> tuple[Any, bool]:
-    """Returns what distinguishes a line in a legend: its colour, and whether it is a bound."""
+def _look(handle: Any) -> tuple[Any, ...]:
+    """Returns what distinguishes an entry in a legend: its colour, whether it is a bound, and a mark without line."""
+    if isinstance(handle, Patch):
+        return handle.get_facecolor(), handle.get_hatch()
     line = handle if isinstance(handle, Line2D) else handle[0]
-    return line.get_color(), line.get_zorder() == style.LIMIT["zorder"]
+    mark = line.get_marker() if line.get_linestyle() == "None" else ""
+    return line.get_color(), line.get_zorder() == style.LIMIT["zorder"], mark

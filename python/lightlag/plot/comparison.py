@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
@@ -116,13 +115,12 @@ def _against(comparison: Outcomes, variable: Variable, measures: list[Measure], 
         _lines_of_means([own[row] for own in panels], measure, lines, axis)
     for axes in all_of(panels):
         _place_values(axes, variable, axis)
-    missing = _mark_missing(comparison, points, panels, axis) if COMPLETION in measures else {}
+    if COMPLETION in measures:
+        _mark_missing(comparison, points, panels, axis)
     title = title_of(measures[0]) if len(measures) == 1 else "Queueing delay of data packets"
     title = f"{title} against {names.plain(variable.label)}"
     note = f"{comparison.name}, {counted(comparison, comparison.points)} each"
-    handles = framing.entries(all_of(panels))
-    handles = handles | missing if len(handles) > 1 or missing else {}
-    framing.head(figure, all_of(panels), title, note, handles=handles, ax=ax)
+    framing.head(figure, all_of(panels), title, note, ax=ax)
     _caption(
         figure, comparison, title, points=[point for own in points for point in own], shows="means",
         intervals=_bands(comparison, axis), measures=measures,
@@ -141,36 +139,45 @@ def _bands(comparison: Outcomes, axis: Axis) -> str:
 
 def _mark_missing(
     comparison: Outcomes, points: Sequence[Sequence[Point]], panels: Sequence[Sequence[Axes]], axis: Axis
-) -> dict[str, Any]:
-    """Marks values that no run or only some runs have; returns the entries of a legend for the marks.
+) -> None:
+    """Marks completion times that no run or only some runs have, with entries for the legend.
 
     Values that no run has are crosses in a strip above all others.
     """
     places = np.sort(np.array(axis.places), kind="stable")
     every = [never_finished(comparison, own) for own in points]
-    handles: dict[str, Any] = {}
     if any(every):
         for axes, *_ in panels:
             _add_strip(axes)
     for own, (axes, *_), never in zip(points, panels, every, strict=True):
+        cross: dict[str, Any] = {"marker": "x", "linestyle": "none", "markersize": style.points(4.5), "clip_on": False}
         for name, point in never:
             # Side by side, in the order of the algorithms.
             others = [one for one, where in never if where == point]
             aside = (others.index(name) - (len(others) - 1) / 2) * style.points(6.5)
-            cross: dict[str, Any] = {"marker": "x", "linestyle": "none", "markersize": style.points(4.5)}
-            cross["clip_on"] = False
             colour = style.line_style(comparison.algorithms.index(name))["color"]
             where = axes.get_xaxis_transform() + framing.shifted(axes, right=aside)
             axes.plot(places[own.index(point)], 1 - _STRIP / 2, transform=where, color=colour, zorder=5, **cross)
-            handles["no run finished"] = Line2D([], [], color=style.BLACK, **cross)
-        lines = {line.get_label(): line for line in axes.get_lines()}
-        for name, point, *_ in partly_finished(comparison, own):
-            line = lines[names.algorithm(name)]
-            x, y = (np.asarray(part, dtype=float)[own.index(point)] for part in (line.get_xdata(), line.get_ydata()))
-            hollow: dict[str, Any] = {"linestyle": "none", "markersize": style.points(4), "markerfacecolor": "white"}
-            axes.plot(x, y, marker=line.get_marker(), color=line.get_color(), zorder=4, **hollow)
-            handles["only some runs finished"] = Line2D([], [], marker="o", color=style.BLACK, **hollow)
-    return handles
+            if all((name, each) in never for each in own):
+                at = comparison.algorithms.index(name)
+                look = style.line_style(at) | {"marker": style.MARKERS[at % len(style.MARKERS)]}
+                framing.explain(axes, names.algorithm(name), markersize=style.points(4), **look)
+        if never:
+            framing.explain(axes, "no run finished", **cross)
+        hollow: dict[str, Any] = {"linestyle": "none", "markersize": style.points(4), "markerfacecolor": "white"}
+        partly = partly_finished(comparison, own)
+        for name, point, *_ in partly:
+            at = comparison.algorithms.index(name)
+            x = places[own.index(point)] + _beside(axis, at, len(comparison.algorithms))
+            look = {"color": style.line_style(at)["color"], "marker": style.MARKERS[at % len(style.MARKERS)]}
+            axes.plot(x, comparison.interval(name, COMPLETION, point).mean, zorder=4, **look, **hollow)
+        if partly:
+            framing.explain(axes, "only some runs finished", marker="o", **hollow)
+
+
+def _beside(axis: Axis, at: int, count: int) -> float:
+    """Returns the horizontal distance of an algorithm's values from their position: 0 on axes of quantities."""
+    return 0.0 if axis.is_ordered else (at - (count - 1) / 2) * min(0.1, 0.6 / count)
 
 
 def _add_strip(axes: Axes) -> None:
@@ -213,7 +220,7 @@ def _lines_of_means(panels: Sequence[Axes], measure: Measure, lines: Sequence[Me
             look = style.line_style(at) | {"label": label, "marker": marker, "markersize": style.points(4)}
             if not axis.is_ordered:
                 # Nothing lies between two names: dots with their intervals, side by side.
-                beside = places + (at - (len(own) - 1) / 2) * min(0.1, 0.6 / len(own))
+                beside = places + _beside(axis, at, len(own))
                 axes.errorbar(beside, mean / factor, half / factor, **look | {"linestyle": "none", "capsize": 2})
                 continue
             axes.plot(places, mean / factor, **look)
