@@ -64,7 +64,9 @@ def of_measure(comparison: Outcomes, measure: Measure, *, ax: Any = None) -> Cha
     for axes, mean in zip(panels, means, strict=True):
         image = axes.pcolormesh(np.ma.masked_invalid(mean / factor), cmap=_MAP, norm=norm)
         axes.set_facecolor(_NONE)
-        _write_values(axes, mean / factor, image)
+    if image is not None and all(_fits(*one) for one in zip(panels, (mean / factor for mean in means), strict=True)):
+        for axes, mean in zip(panels, means, strict=True):
+            _write_values(axes, mean / factor, image)
     if image is not None:
         bar = figure.colorbar(image, ax=panels, shrink=0.9, label=quantity(measure, unit), aspect=30)
         bar.outline.set_visible(False)
@@ -228,23 +230,21 @@ def _texts(variable: Variable) -> tuple[list[str], str]:
     return texts, ""
 
 
-def _write_values(axes: Axes, values: Numbers, image: Any) -> None:
-    """Writes the values into the cells where they fit."""
+def _fits(axes: Axes, values: Numbers) -> bool:
+    """Returns true if the cells of a panel have space for their values."""
     rows, columns = values.shape
     size = style.points(7.5)
-    texts = [[_short(value) for value in row] for row in values]
-    width = max(framing.width_in(text, size) for row in texts for text in row)
-    height = _height_in(axes) / rows
-    if width + 0.06 > framing.room_in(axes) / columns or height < 1.3 * size / 72:
-        return
-    for row in range(rows):
-        for column in range(columns):
-            value = values[row, column]
-            colour = style.GREY if np.isnan(value) else _contrast(image.cmap(image.norm(value))[:3])
-            axes.text(
-                column + 0.5, row + 0.5, texts[row][column], ha="center", va="center", fontsize=size, color=colour,
-                gid=framing.NOTE,
-            )  # fmt: skip
+    width = max(framing.width_in(_short(value), size) for value in values.flat)
+    return width + 0.06 <= framing.room_in(axes) / columns and bool(_height_in(axes) / rows >= 1.3 * size / 72)
+
+
+def _write_values(axes: Axes, values: Numbers, image: Any) -> None:
+    """Writes the values into their cells."""
+    size = style.points(7.5)
+    for (row, column), value in np.ndenumerate(values):
+        colour = style.GREY if np.isnan(value) else _contrast(image.cmap(image.norm(value))[:3])
+        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "color": colour, "gid": framing.NOTE}
+        axes.text(column + 0.5, row + 0.5, _short(value), **look)
 
 
 def _height_in(axes: Axes) -> float:
