@@ -121,12 +121,12 @@ def _inches_per_m(axes: Axes, width_m: float, height_m: float) -> float:
 
 
 def length_of_scale(span_m: float) -> float:
-    """Returns a round length of about a fifth of a span, in m.
+    """Returns the longest round length that is at most a quarter of a span, in m.
 
     Examples
     --------
     >>> length_of_scale(400.0), length_of_scale(12_000.0)
-    (50.0, 2000.0)
+    (100.0, 2000.0)
     """
     power = 10.0 ** math.floor(math.log10(max(span_m, 1e-9) / 4))
     return float(max(step * power for step in (1, 2, 5) if step * power <= span_m / 4))
