@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lightlag import _signals
-from lightlag.commands import destinations, figures
+from lightlag.commands import figures
 from lightlag.commands.figures import Dpi, Font, Format, Height, Style, Titles, Width
+from lightlag.files import destinations
 from lightlag.files.writing import check_folder, reserved
 from lightlag.text.terminal import print_json, say
 

@@ -271,7 +271,7 @@ def export(
     formats = formats_of(figures)
     study = Study.read(file)
     labels = labels_of(label, study.plan(), formats) if label else None
-    folder = _folder(study, out)
+    folder = _folder(study, out, force=force)
     kept = _store(store, folder)
     check_place(folder, study, force=force, file=file)
     with _signals.held(), reserved(folder):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lightlag.comparison.painters import Painter
     from lightlag.drawing.style import Chart
     from lightlag.plot.listing import Plots
+    from lightlag.report.answer import Answer
 
 __all__ = ["Comparison", "load_comparison"]
 
