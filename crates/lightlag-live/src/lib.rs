@@ -7,6 +7,10 @@
 //! - [`clock`]: real time as the simulator counts it, and waiting for a deadline or a packet.
 //! - [`serve`]: simulated hosts with lightlag's TCP, and the applications of their connections.
 //! - [`priority`]: the scheduling of a thread that must be on time.
+//!
+//! All of it needs Linux. Elsewhere this crate is empty, and the package has no emulations.
+
+#![cfg(target_os = "linux")]
 
 pub mod clock;
 pub mod emulation;

@@ -7,7 +7,7 @@
 //! - `sky`: a scenario's satellites and stations without a run.
 //! - `columns`: a run's tables as Arrow columns.
 //! - `door`: the engine with the interface for the web page.
-//! - `emulate`: emulations, which forward real packets between devices and simulated hosts.
+//! - `emulate`: emulations, which forward real packets between devices and simulated hosts; on Linux only.
 //! - `folder`: a results directory on disk.
 //! - `gym`: episodes for policies that learn.
 //! - `custom`: custom algorithms; `libm` has mathematical functions for them.
@@ -23,6 +23,7 @@ mod charts;
 mod columns;
 mod custom;
 mod door;
+#[cfg(target_os = "linux")]
 mod emulate;
 mod folder;
 mod gym;
@@ -175,6 +176,7 @@ mod _engine {
     use crate::custom::{Made, plugin_sources};
     #[pymodule_export]
     use crate::door::Door;
+    #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::emulate::{Emulation, emulate};
     #[pymodule_export]
@@ -197,7 +199,6 @@ mod _engine {
     use crate::run::{Run, Table, run};
     #[pymodule_export]
     use crate::scenario::Read;
-    #[pymodule_export]
     #[pymodule_export]
     use crate::sky::SkyOf;
     #[pymodule_export]

@@ -11,6 +11,8 @@ use std::io::Write;
 
 /// The exit status of a command that failed.
 const FAILED: i32 = 1;
+/// The file descriptor of stderr.
+const STDERR: i32 = 2;
 
 /// Returns freed memory to the system if the allocator holds it. Python could not use it, because it has a separate
 /// allocator.
@@ -47,9 +49,11 @@ fn end(bytes: usize) -> ! {
          fewer --jobs"
     );
     let len = 200 - left.len();
+    #[cfg(windows)]
+    let len = len as u32; // the type in the C library of Windows
     // SAFETY: the message has this many bytes, and neither call allocates or runs code of this process.
     unsafe {
-        libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), len);
+        libc::write(STDERR, message.as_ptr().cast(), len);
         libc::_exit(FAILED)
     }
 }

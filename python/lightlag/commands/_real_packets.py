@@ -12,7 +12,7 @@ from lightlag.text.terminal import plain, printable
 
 __all__ = ["noted_signals", "print_event"]
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @contextmanager

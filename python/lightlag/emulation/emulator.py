@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import platform
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -120,6 +121,11 @@ def start_emulation(options: Mapping[str, Any]) -> Emulation:
     OSError
         If a device cannot be opened.
     """
+    if not hasattr(_engine, "emulate"):
+        raise InputError(
+            f"real packets need Linux, whose TUN devices carry them, and this is {platform.system()}; run the command in "
+            "WSL, in a virtual machine, or in a container with /dev/net/tun"
+        )
     given = {key: value for key, value in options.items() if value is not None}
     try:
         return Emulation(_engine.emulate(json.dumps(given, default=str)))
