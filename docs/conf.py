@@ -46,6 +46,8 @@ copybutton_only_copy_prompt_lines = True
 html_theme = "pydata_sphinx_theme"
 html_title = "lightlag"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
+html_context: dict[str, object] = {}
 html_css_files = ["site.css"]
 html_favicon = "_static/favicon.svg"
 html_copy_source = False
@@ -55,6 +57,7 @@ html_theme_options = {
     "logo": {"text": "lightlag", "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
     "header_links_before_dropdown": 7,
     "navbar_align": "left",
+    "navbar_end": ["studio", "theme-switcher", "navbar-icon-links"],
     "navigation_with_keys": False,
     "show_prev_next": True,
     "show_toc_level": 2,
@@ -72,7 +75,4 @@ NumpyDocstring._parse_attribute_docstring = lambda self: self._consume_to_end()
 def setup(app: Sphinx) -> None:
     """Writes the generated pages before Sphinx searches for pages, and adds the page of the simulator to the build."""
     pages.write(Path(__file__).parent)
-    app.connect("source-read", live.add)
-    app.connect("doctree-resolved", search.add)
-    app.connect("env-get-outdated", search.outdated)
-    app.connect("build-finished", live.bring)
+    live.configure(app)

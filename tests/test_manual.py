@@ -265,6 +265,6 @@ def test_the_help_of_the_studio_links_to_the_documentation_that_it_is_published_
     from manual import live
 
     index = (Path(__file__).parents[1] / "studio" / "index.html").read_text("utf-8")
-    assert '<meta name="lightlag-documentation" content="../index.html" />' in live.documented(index)
+    assert '<meta name="lightlag-documentation" content="../index.html" />' in live.documented(index, "../index.html")
     with pytest.raises(ValueError, match="lightlag-documentation"):
-        live.documented("<head></head>")
+        live.documented("<head></head>", "../index.html")

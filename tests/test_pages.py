@@ -107,7 +107,7 @@ def test_targets_of_make_are_there() -> None:
 def test_each_target_of_make_is_described() -> None:
     text = (ROOT / "Makefile").read_text()
     helped = set(re.findall(r"^([a-z-]+):.*## ", text, re.MULTILINE))
-    assert helped == {"demo", "test", "bench", "studio", "docs", "clean"}
+    assert helped == {"demo", "test", "bench", "studio", "docs", "site", "clean"}
     listed = re.search(
         r"^## Targets$(.*?)^## ", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 from lightlag import course
 from lightlag.course.contents import scenario_text
@@ -48,7 +49,7 @@ def fragment(text: str) -> str:
 
 def frame(question: gallery.Question, page: str) -> str:
     """Returns the end of a page of the gallery: a frame with its scenario. `page` is the path of the studio's page,
-    relative to the page of the gallery.
+    relative to the page of the gallery. Opened from a file, the frame explains that it needs a web server.
     """
     source = html.escape(f"{page}/{address(question)}", quote=True)
     return f"""
@@ -58,43 +59,66 @@ def frame(question: gallery.Question, page: str) -> str:
 <iframe class="live" src="{source}" title="{html.escape(question.title)}, live" loading="lazy"
   height="{_HEIGHT}"></iframe>
 <p class="live">The simulator is in the page: nothing is sent anywhere. A browser runs it only if these files come from
-a web server, even a local one (<code>python -m http.server</code>).</p>
+a web server, even a local one (<code>python3 -m http.server</code>).</p>
 ```
 """
 
 
-def openers(lab: course.Lab, page: str) -> str:
-    """Returns the links that open the scenarios of a lab in the studio, whose page is at a relative path."""
-    links = [
-        f'<a href="{page}/index.html?view=run{html.escape(fragment(scenario_text(name)))}">{name}</a>'
-        for name in lab.scenarios
-    ]
-    return f"""
-```{{raw}} html
-<p class="live">Open in the studio, if these files come from a web server: {", ".join(links)}</p>
-```
-"""
+def configure(app: Sphinx) -> None:
+    """Adds the studio to a build of the documentation. The setting `lightlag_studio` is its path relative to the
+    documentation: by default a directory of the documentation, into which it is copied.
+    """
+    app.add_config_value("lightlag_studio", "studio", "html", str)
+    app.connect("config-inited", _link)
+    app.connect("source-read", _add)
+    app.connect("build-finished", _bring)
 
 
-def add(_app: object, name: str, source: list[str]) -> None:
-    """Adds the frame to a page of the gallery, and links to a page of the course, if the studio was built."""
+def _is_published() -> bool:
+    return (PAGE / "embed.html").exists()
+
+
+def _is_part(app: Sphinx) -> bool:
+    """Whether the studio is in the directory of the documentation."""
+    return not str(app.config.lightlag_studio).startswith("..")
+
+
+def _link(app: Sphinx, config: Config) -> None:
+    """Links every page to the studio, if it was built. In a site, pages also register the worker that stores them."""
+    config.html_context["studio"] = str(config.lightlag_studio) if _is_published() else None
+    if not _is_part(app):
+        app.add_js_file("../../register.js", loading_method="defer", **{"data-worker": "offline.js"})
+
+
+def _add(app: Sphinx, name: str, source: list[str]) -> None:
+    """Adds the frame to a page of the gallery, and a link to the home page, if the page of the simulator was built."""
+    if not _is_published():
+        return
+    if name == "index":
+        link = f'<a href="{app.config.lightlag_studio}/index.html">Open the studio</a>'
+        block = f"```{{raw}} html\n<p>{link}: the complete simulator, in this browser.</p>\n```"
+        source[0] = source[0].replace("\n\n", f"\n\n{block}\n\n", 1)
     folder, _, page = name.rpartition("/")
-    if folder == "gallery" and page != "index" and (PAGE / "embed.html").exists():
+    if folder == "gallery" and page != "index":
         (question,) = (question for question in gallery.questions() if question.name == page)
-        source[0] += frame(question, "../studio")
-    if folder == "course" and page in course.LABS and (PAGE / "index.html").exists():
-        source[0] = source[0].replace(STUDIO, STUDIO + openers(course.lab(page), "../studio"), 1)
+        source[0] += frame(question, f"../{app.config.lightlag_studio}")
 
 
-def bring(app: Sphinx, error: Exception | None) -> None:
+def _bring(app: Sphinx, error: Exception | None) -> None:
     """Copies the studio next to the documentation, and lets its help link to the documentation."""
-    if error is None and PAGE.exists():
-        index = Path(shutil.copytree(PAGE, Path(app.outdir) / "studio", dirs_exist_ok=True)) / "index.html"
-        index.write_text(documented(index.read_text("utf-8")), "utf-8")
+    if error is None and _is_published() and _is_part(app):
+        copy_studio(PAGE, Path(app.outdir) / app.config.lightlag_studio, "../index.html")
 
 
-def documented(page: str) -> str:
-    """Returns the studio's page with the address of the documentation, which is one directory above the studio.
+def copy_studio(page: Path, target: Path, documentation: str) -> None:
+    """Copies the built page; its help links to the documentation at the given address."""
+    shutil.copytree(page, target, dirs_exist_ok=True)
+    index = target / "index.html"
+    index.write_text(documented(index.read_text("utf-8"), documentation), "utf-8")
+
+
+def documented(page: str, documentation: str) -> str:
+    """Returns the studio's page with the address of the documentation.
 
     Raises
     ------
@@ -104,7 +128,7 @@ def documented(page: str) -> str:
     empty = '<meta name="lightlag-documentation" content="" />'
     if empty not in page:
         raise ValueError(f"the page of the studio lacks {empty}")
-    return page.replace(empty, empty.replace('""', '"../index.html"'))
+    return page.replace(empty, empty.replace('""', f'"{documentation}"'))
 
 
 def main() -> None:

@@ -18,6 +18,9 @@ def studio(
         int | None, typer.Option(min=0, max=65535, help="Default: 8765, or the next free one; 0 takes any.")
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
+    listen: Annotated[
+        str, typer.Option(metavar="IP", help="Address to listen on; in a container, whose port is forwarded: 0.0.0.0.")
+    ] = "127.0.0.1",
     folder: Annotated[
         list[Path] | None,
         typer.Option(
@@ -40,11 +43,13 @@ def studio(
     try:
         from lightlag.studio.server import serve
     except ModuleNotFoundError as error:
-        if error.name is not None and error.name.startswith("lightlag"):
+        from lightlag.studio.needs import missing
+
+        if error.name is None or error.name.startswith("lightlag") or (lacks := missing()) is None:
             raise
-        raise InputError(f'the studio needs {error.name}; pip install "lightlag[studio]"') from None
+        raise InputError(lacks) from None
 
     folders = folder or [Path("results")]
     if file is not None and Path(file).exists():
         folders = [*folders, Path(file).parent]
-    serve(file, folders, port, opens=not no_browser)
+    serve(file, folders, port, opens=not no_browser, listen=listen)

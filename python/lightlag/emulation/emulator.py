@@ -123,8 +123,8 @@ def start_emulation(options: Mapping[str, Any]) -> Emulation:
     """
     if not hasattr(_engine, "emulate"):
         raise InputError(
-            f"real packets need Linux, whose TUN devices carry them, and this is {platform.system()}; run the command in "
-            "WSL, in a virtual machine, or in a container with /dev/net/tun"
+            f"real packets need Linux, whose TUN devices carry them, and this is {platform.system()}; use WSL, a "
+            "virtual machine, or a container with /dev/net/tun"
         )
     given = {key: value for key, value in options.items() if value is not None}
     try:

@@ -3,7 +3,7 @@
 - ``server``: the application and its start. ``guard``: accepted requests. ``pages``: the built page.
 - ``connections``: connections that uvicorn serves. ``visitors``: connections without the token, which cannot keep out
   the owner.
-- ``opening``: opens the browser.
+- ``opening``: opens the browser. ``needs``: what an installation lacks to serve the page.
 - ``api``: requests over HTTP. ``sockets``: requests over WebSockets.
 - ``messages``: messages of WebSockets and the types in them.
 - ``places``: the directories that the server was given. ``listing``: the results and studies in them. ``reading``:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lightlag.errors import InputError
-from lightlag.text.terminal import printable
+from lightlag.studio.needs import missing
 
 __all__ = ["BUILT", "Pages"]
 
@@ -81,10 +81,8 @@ class Pages:
     """
 
     def __init__(self, directory: Path, port: int) -> None:
-        if not (directory / "index.html").is_file():
-            raise InputError(
-                f"{printable(directory)}: has no built studio; build it in the source tree with: make studio"
-            )
+        if lacks := missing(directory):
+            raise InputError(lacks)
         self._files = _read(directory)
         # Some browsers do not count WebSockets of the same host to 'self'.
         sockets = " ".join(f"ws://{name}:{port}" for name in ("127.0.0.1", "localhost"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import secrets
 import signal
 import socket
@@ -111,6 +112,7 @@ def serve(
     port: int | None,
     *,
     opens: bool,
+    listen: str = HOST,
     door: Callable[[], Asked] = _engine.Door,
     page: Path = BUILT,
 ) -> None:
@@ -122,20 +124,23 @@ def serve(
         The port; None for the first free one.
     opens
         Whether the page is opened in a browser.
+    listen
+        The IPv4 address to listen on. Another one than the default is for containers, whose ports the host forwards;
+        requests must still name this machine and have the token.
     file, door, page
         As for :func:`application`.
 
     Raises
     ------
     InputError
-        If the port is in use, a path is not a directory, or the page has not been built.
+        If the address or the port cannot be used, a path is not a directory, or the page has not been built.
     """
     # Readers of tables import it, and it must not replace the signal handlers of the server later.
     import polars  # noqa: F401
 
     places = Places.of(folders)
     tasks, visitors = Tasks(), Visitors(allow_files())
-    with _listening(port) as listener, contextlib.ExitStack() as stack:
+    with _listening(port, listen) as listener, contextlib.ExitStack() as stack:
         access = Access(listener.getsockname()[1], secrets.token_urlsafe(32))
         app = application(access, places, file, door=door, page=page, tasks=tasks, visitors=visitors)
         config = uvicorn.Config(
@@ -203,15 +208,19 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _listening(port: int | None) -> socket.socket:
-    """Returns a socket bound to a port of this machine; by default to the first free port, starting at the default
-    port.
+def _listening(port: int | None, address: str) -> socket.socket:
+    """Returns a socket bound to a port of an address of this machine; by default to the first free port, starting at
+    the default port.
 
     Raises
     ------
     InputError
-        If the port cannot be bound.
+        If the address is invalid, or the port cannot be bound.
     """
+    try:
+        ipaddress.IPv4Address(address)
+    except ValueError:
+        raise InputError(f'--listen: "{address}" is not an IPv4 address; write {HOST}, or 0.0.0.0 for all') from None
     reason: Any = ""
     for number in range(PORT, PORT + TRIED) if port is None else [port]:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -219,7 +228,7 @@ def _listening(port: int | None) -> socket.socket:
             # A server that has just ended does not block its port.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((HOST, number))
+            listener.bind((address, number))
             listener.listen(BACKLOG)
         except OSError as error:
             listener.close()

@@ -5,7 +5,9 @@
 
 const VERSION = "__VERSION__";
 const FILES = ["__FILES__"];
-const NAME = `lightlag studio ${VERSION}`;
+/** Other studios at other paths of the same server have caches of their own. */
+const OWN = `lightlag studio ${new URL("./", self.location.href).pathname} `;
+const NAME = OWN + VERSION;
 
 self.addEventListener("install", (event) => {
   event.waitUntil(
@@ -17,7 +19,7 @@ self.addEventListener("install", (event) => {
 });
 
 self.addEventListener("activate", (event) => {
-  const old = (names) => names.filter((name) => name.startsWith("lightlag studio ") && name !== NAME);
+  const old = (names) => names.filter((name) => name.startsWith(OWN) && name !== NAME);
   event.waitUntil(
     caches
       .keys()
