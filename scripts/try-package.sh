@@ -28,6 +28,22 @@ vary = { "links.1.loss" = [0.0, 1e-3] }
 set = { duration = "10 s" }
 STUDY
 "$bin/lightlag" study run few.toml --quiet
+# The studio, if its page was built.
+page="$("$bin/python" -c 'from lightlag.studio.pages import BUILT; print(BUILT)')"
+if [ -e "$page/index.html" ]; then
+    coproc studio { exec "$bin/lightlag" studio --no-browser --port 0; }
+    pid=$studio_PID
+    read -r line <&"${studio[0]}"
+    "$bin/python" - "${line#lightlag studio: }" <<'PYTHON'
+import sys
+import urllib.request
+
+page = urllib.request.urlopen(sys.argv[1].partition("#")[0]).read()
+assert b"<title>lightlag studio</title>" in page
+PYTHON
+    kill -TERM "$pid"
+    wait "$pid" || true
+fi
 "$bin/python" - <<'PYTHON'
 import pickle
 
