@@ -27,7 +27,7 @@ SIMULATORS_AIR := $(addprefix target/simulators/ns3-air-,saturation chain swarm)
 NS3_LIBRARIES  := applications internet point-to-point traffic-control nix-vector-routing network core
 WHEELS         := $(TARGET)/wheels
 WHEEL_PYTHONS  ?= $(PYTHON)
-WHEEL_TARGETS  ?= $(foreach libc,gnu musl,x86_64-unknown-linux-$(libc) aarch64-unknown-linux-$(libc)) x86_64-pc-windows-gnu
+WHEEL_TARGETS  ?= $(foreach system,unknown-linux-gnu unknown-linux-musl apple-darwin,x86_64-$(system) aarch64-$(system)) x86_64-pc-windows-gnu
 WHEEL_PROFILE  ?= release
 MANYLINUX      ?= 2_28
 MUSLLINUX      ?= 1_2
@@ -326,9 +326,14 @@ wheels: $(BIN)/.engine $(BIN)/.dev $(PAGE)/index.html
 	  if command -v rustup > /dev/null && ! rustup target list --installed | grep -qx $$target; then \
 	    echo "rustup target add $$target"; rustup target add $$target || exit 1; \
 	  fi; \
-	  case $$target in (*-gnu) libc=manylinux_$(MANYLINUX);; (*-musl) libc=musllinux_$(MUSLLINUX);; (*) libc=;; esac; \
-	  case $$target in (*-windows-*) libc=;; esac; \
-	  env -u PYO3_PYTHON PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --profile $(WHEEL_PROFILE) --zig --target $$target \
+	  libc=; flags=; \
+	  case $$target in \
+	    (*-linux-gnu) libc=manylinux_$(MANYLINUX);; \
+	    (*-linux-musl) libc=musllinux_$(MUSLLINUX);; \
+	    (*-apple-darwin) [ -n "$${SDKROOT:-}" ] || flags="-Lframework=$(CURDIR)/packaging/macos";; \
+	  esac; \
+	  echo "$$target: some minutes"; \
+	  env -u PYO3_PYTHON $${flags:+RUSTFLAGS="$$flags"} PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --profile $(WHEEL_PROFILE) --zig --target $$target \
 	    $${libc:+--compatibility $$libc} --out dist || exit 1; \
 	done
 	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist ./papers

@@ -30,6 +30,7 @@ from lightlag.errors import InputError
 from lightlag.studio.guard import MOST_BODY, Access
 from lightlag.studio.needs import missing
 from lightlag.studio.places import Places
+from lightlag.studio.server import _listening as listening
 from lightlag.studio.server import application
 from lightlag.studio.sockets import MOST_MESSAGE, MOST_SOCKETS
 from studio import (
@@ -566,6 +567,15 @@ def test_a_port_in_use_is_an_error(lightlag: Lightlag) -> None:
         done = lightlag("studio", "--no-browser", "--port", str(port))
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: --port {port}: cannot be bound")
+
+
+def test_it_listens_at_the_given_address(lightlag: Lightlag) -> None:
+    done = lightlag("studio", "--no-browser", "--listen", "everywhere")
+    assert done.returncode == 2
+    assert done.stderr.startswith('error: --listen: "everywhere" is not an IPv4 address; write 127.0.0.1, or 0.0.0.0')
+    for address in ("127.0.0.1", "0.0.0.0"):
+        with listening(0, address) as listener:
+            assert listener.getsockname()[0] == address
 
 
 def test_without_a_port_the_next_free_one_is_taken(folder: Path, page: Path) -> None:
