@@ -63,7 +63,7 @@ LAYERS: dict[str, set[str]] = {
     "validation": BASE
     | {"analyse", "custom", "drawing", "files", "machine", "outcomes", "records", "results", "running"}
     | {"scenario", "scenario.reading"},
-    "gym": BASE | {"outcomes", "records", "results", "scenario", "scenario.reading", "study"},
+    "gym": BASE | {"machine", "outcomes", "records", "results", "scenario", "scenario.reading", "study"},
     "studio": BASE
     | {"comparison", "files", "machine", "outcomes", "presets", "records", "results", "running", "study"}
     | {"scenario", "scenario.reading"},

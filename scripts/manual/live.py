@@ -10,6 +10,7 @@ import shlex
 import shutil
 import zlib
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from sphinx.application import Sphinx
@@ -87,7 +88,8 @@ def _link(app: Sphinx, config: Config) -> None:
     """Links every page to the studio, if it was built. In a site, pages also register the worker that stores them."""
     config.html_context["studio"] = str(config.lightlag_studio) if _is_published() else None
     if not _is_part(app):
-        app.add_js_file("../../register.js", loading_method="defer", **{"data-worker": "offline.js"})
+        attributes: dict[str, Any] = {"data-worker": "offline.js"}
+        app.add_js_file("../../register.js", loading_method="defer", **attributes)
 
 
 def _add(app: Sphinx, name: str, source: list[str]) -> None:

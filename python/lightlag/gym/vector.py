@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from lightlag._renamed import former_keywords
 from lightlag.errors import InputError
 from lightlag.gym import links
 from lightlag.gym.task import FEATURES, Intervals, Source, Task, factors_of
+from lightlag.machine.processors import processors
 from lightlag.records.source import Live
 from lightlag.results.result import Result
 from lightlag.text.terminal import printable
@@ -67,7 +67,7 @@ class VectorEnv(Base[np.ndarray, np.ndarray, np.ndarray]):
         self._source = Source(self.task)
         self._source.check_alone()
         self._shape = (num_envs, len(self.features) * self.task.history)
-        self._episodes = self.task.episodes(num_envs, 1, threads or len(os.sched_getaffinity(0)))
+        self._episodes = self.task.episodes(num_envs, 1, threads or processors())
         self._factors = factors_of(self.task)
         self._flags = np.zeros(num_envs, np.uint8)
         self._randoms: list[np.random.Generator] = []
