@@ -3,7 +3,7 @@
 # it without new system packages, and what is missing.
 #
 # It takes a Rust compiler with one of these, in this order:
-# - the sources of the standard library (rust-src), from which a smaller engine is built;
+# - the sources of the standard library (rust-src): the engine is smaller;
 # - the standard library for wasm32-unknown-unknown, which rustup adds;
 # - Debian's compiler for the web, rustc-web, with its sources.
 set -euo pipefail
@@ -16,7 +16,7 @@ has_target() { compgen -G "$(sysroot "$1")/lib/rustlib/$TARGET/lib/libstd-*.rlib
 host() { "$1" -vV | sed -n 's/^host: //p'; }
 may_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
 
-# rustup's compiler brings its linker, others use that of LLVM.
+# rustup's compiler brings its linker, others use LLVM's.
 linker() {
     local own
     own=$(sysroot "$1")/lib/rustlib/$(host "$1")/bin/rust-lld

@@ -1,4 +1,4 @@
-"""The files of other package systems: their versions and dependencies are those of this package."""
+"""The files of other package systems have the versions and dependencies of this package."""
 
 from __future__ import annotations
 

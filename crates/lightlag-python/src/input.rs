@@ -50,7 +50,7 @@ fn size(bytes: u64) -> String {
 /// Returns Python's exception for an error of the system.
 fn os_error(error: &io::Error, path: PathBuf) -> PyErr {
     match error.raw_os_error() {
-        // Windows has error numbers of its own, from which Python derives the others.
+        // Python derives its error number from the number of Windows.
         Some(number) if cfg!(windows) => PyOSError::new_err((libc::EIO, reason(error), path, number)),
         _ => PyOSError::new_err((code(error), reason(error), path)),
     }

@@ -1,4 +1,4 @@
-"""What the studio needs and an installation may lack: the packages of its server, and the built page."""
+"""Checks that the studio is complete: the packages of its server, and the built page."""
 
 from __future__ import annotations
 
