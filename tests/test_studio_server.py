@@ -90,7 +90,7 @@ def test_the_page_comes_compressed_to_who_takes_it(client: TestClient, page: Pat
 
 def test_without_a_page_the_error_explains_how_to_build_it(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"the studio needs its page, which is not built; make adds all of it: make .*page"
+        InputError, match=r"the studio needs its page, which is not built; add what is missing with: make .*page"
     ):
         application(Access(8765, TOKEN), Places.of([folder]), door=Echo, page=tmp_path / "nothing")
 
@@ -641,12 +641,13 @@ def test_everything_missing_is_in_one_message_with_one_command(tmp_path: Path) -
     (tree / "Makefile").touch()
     absent = ("no_such_server", "no_such_socket")
     everything = "the studio needs no_such_server, no_such_socket and its page, which is not built; "
-    assert missing(page, tree, absent) == f"{everything}make adds all of it: make -C {tree} page"
+    both = f"pip install no_such_server no_such_socket && make -C {tree} page"
+    assert missing(page, tree, absent) == f"{everything}add what is missing with: {both}"
     assert "pip install lightlag-*.whl" in str(missing(page, tmp_path, absent))
     page.mkdir()
     (page / "index.html").touch()
     assert missing(page, tree, absent[:1]) == (
-        "the studio needs no_such_server; install what is missing with: pip install no_such_server"
+        "the studio needs no_such_server; add what is missing with: pip install no_such_server"
     )
     assert missing(page, tree) is None
 

@@ -45,9 +45,10 @@ def _is_installed(name: str) -> bool:
 
 
 def _fix(absent: list[str], has_page: bool, sources: Path) -> str:
-    if has_page:
-        return f"install what is missing with: pip install {' '.join(absent)}"
-    if (sources / "Makefile").is_file() and (sources / "crates").is_dir():
+    commands = [f"pip install {' '.join(absent)}"] if absent else []
+    if not has_page:
+        if not ((sources / "Makefile").is_file() and (sources / "crates").is_dir()):
+            return "this package was built without the page; install a wheel of make wheel: pip install lightlag-*.whl"
         here = "" if sources == Path.cwd() else f"-C {shlex.quote(str(sources))} "
-        return f"make adds all of it: make {here}page"
-    return "this package was built without the page; install a wheel of make wheel: pip install lightlag-*.whl"
+        commands.append(f"make {here}page")
+    return f"add what is missing with: {' && '.join(commands)}"
