@@ -20,7 +20,7 @@ may_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
 linker() {
     local own
     own=$(sysroot "$1")/lib/rustlib/$(host "$1")/bin/rust-lld
-    if [ -x "$own" ]; then echo "$own"; else compgen -c wasm-ld | sort -V | tail -n 1; fi
+    if [ -x "$own" ]; then echo "$own"; else { compgen -c wasm-ld || true; } | sort -V | tail -n 1; fi
 }
 
 # Whether a compiler can build the standard library, which takes unstable options.
