@@ -76,3 +76,5 @@ def setup(app: Sphinx) -> None:
     """Writes the generated pages before Sphinx searches for pages, and adds the page of the simulator to the build."""
     pages.write(Path(__file__).parent)
     live.configure(app)
+    app.connect("doctree-resolved", search.add)
+    app.connect("env-get-outdated", search.outdated)

@@ -65,6 +65,19 @@ a web server, even a local one (<code>python3 -m http.server</code>).</p>
 """
 
 
+def openers(lab: course.Lab, page: str) -> str:
+    """Returns the links that open the scenarios of a lab in the studio, whose page is at a relative path."""
+    links = [
+        f'<a href="{page}/index.html?view=run{html.escape(fragment(scenario_text(name)))}">{name}</a>'
+        for name in lab.scenarios
+    ]
+    return f"""
+```{{raw}} html
+<p class="live">Open in the studio, if these files come from a web server: {", ".join(links)}</p>
+```
+"""
+
+
 def configure(app: Sphinx) -> None:
     """Adds the studio to a build of the documentation. The setting `lightlag_studio` is its path relative to the
     documentation: by default a directory of the documentation, into which it is copied.
@@ -104,6 +117,8 @@ def _add(app: Sphinx, name: str, source: list[str]) -> None:
     if folder == "gallery" and page != "index":
         (question,) = (question for question in gallery.questions() if question.name == page)
         source[0] += frame(question, f"../{app.config.lightlag_studio}")
+    if folder == "course" and page in course.LABS:
+        source[0] = source[0].replace(STUDIO, STUDIO + openers(course.lab(page), f"../{app.config.lightlag_studio}"), 1)
 
 
 def _bring(app: Sphinx, error: Exception | None) -> None:

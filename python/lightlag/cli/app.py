@@ -309,13 +309,13 @@ def compare(
     from lightlag.scenario import check as check_scenario
 
     vary = compared.with_transport(vary, transport)
-    names = ",".join(congestion) if congestion else None
+    chosen = ",".join(congestion) if congestion else None
     changes = changes_of(sets, seed, duration)
     formats = compared.formats(figures)
     with_report = figures is None or bool(formats)
-    earlier = repeated.comparison(files, names, vary, changes, replications != 10)
+    earlier = repeated.comparison(files, chosen, vary, changes, replications != 10)
     if earlier is None:
-        plan = compared.plan(files, names, vary or [], replications, changes)
+        plan = compared.plan(files, chosen, vary or [], replications, changes)
         default = continuing.folder(plan)
     else:
         plan, default = repeated.plan(earlier), repeated.beside(files[0])
@@ -349,7 +349,7 @@ def compare(
             command = shlex.join(["lightlag", *sys.argv[1:]])
             about: dict[str, Any] = {"formats": formats, "report": with_report, "command": command}
             if earlier is None:
-                about["study"] = compared.study(files, names, vary or [], replications, changes, folder)
+                about["study"] = compared.study(files, chosen, vary or [], replications, changes, folder)
             try:
                 with names.within(labels):
                     comparison.save_with(helpers, folder, force=True, **about)
