@@ -1,4 +1,8 @@
-/** Measures in Chromium for benchmarks/studio: a line of JSON when the page is of use, and one for each line that it is given. */
+/**
+ * Measures in Chromium for benchmarks/studio. It prints a line of JSON when the page is of use, and one for each line of
+ * JSON that it is given: `{ toml }` runs a scenario in the engine, `{ toml, panel }` watches an animation of its run.
+ * Times are CPU time of the page's main thread where the name ends in `cpu_ms`.
+ */
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -24,7 +28,12 @@ const ARGS = [
   "--disable-sync",
   "--disable-background-networking",
   "--disable-component-update",
+  "--use-gl=angle",
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
 ];
+/** Seconds for which an animation is watched. */
+const WATCHED = 6;
 
 const server = createServer((request, response) => {
   const path = new URL(request.url, "http://page").pathname.slice(1) || "index.html";
@@ -37,27 +46,37 @@ const server = createServer((request, response) => {
   }
 });
 await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+const address = `http://127.0.0.1:${server.address().port}/`;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ARGS });
+const session = await browser.newBrowserCDPSession();
 const page = await (await browser.newContext({ serviceWorkers: "block" })).newPage();
 const files = new Set();
 page.on("response", (response) => files.add(new URL(response.url()).pathname.slice(1) || "index.html"));
 const start = performance.now();
-await page.goto(`http://127.0.0.1:${server.address().port}/`);
+await page.goto(address);
 await page.locator(".standing:is(.good, .warn)").waitFor();
 const checked_ms = performance.now() - start;
 await page.waitForLoadState("networkidle");
 const sizes = [...files].map((file) => gzipSync(readFileSync(new URL(file, DIST)), { level: 9 }).length);
 console.log(JSON.stringify({ checked_ms, gzip_bytes: sizes.reduce((sum, size) => sum + size, 0) }));
 
-const texts = {
-  dumbbell: readFileSync(new URL("benchmarks/scenarios/dumbbell-8.toml", ROOT), "utf8"),
-  geo: readFileSync(new URL("scenarios/geo.toml", ROOT), "utf8"),
-};
-for await (const _ of createInterface({ input: process.stdin })) {
-  const told = await page.evaluate(async ({ dumbbell, geo }) => {
+/** Returns the CPU time of the main thread of each renderer, in milliseconds. */
+async function clocks() {
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  return processInfo
+    .filter(({ type }) => type === "renderer")
+    .map(({ id }) => {
+      const [time] = readFileSync(`/proc/${id}/task/${id}/schedstat`, "utf8").split(" ");
+      return [id, Number(time) / 1e6];
+    });
+}
+
+/** Runs a scenario in the engine. */
+async function engine(toml) {
+  const run = await page.evaluate(async (toml) => {
     globalThis.engine ??= (await WebAssembly.instantiateStreaming(fetch("engine.wasm"), {})).instance.exports;
     const { memory, room, ask, done } = globalThis.engine;
-    const answer = (request) => {
+    globalThis.answer = (request) => {
       const bytes = new TextEncoder().encode(JSON.stringify(request));
       const place = room(bytes.length);
       new Uint8Array(memory.buffer, place, bytes.length).set(bytes);
@@ -67,17 +86,97 @@ for await (const _ of createInterface({ input: process.stdin })) {
       done(at);
       return head;
     };
-    const timed = (toml) => {
-      const { run } = answer({ op: "start", toml });
-      const start = performance.now();
-      answer({ op: "step", run, until_s: 1e9 });
-      const ms = performance.now() - start;
-      return { ms, hops: answer({ op: "finish", run }).summary.packet_hops };
-    };
-    const many = timed(dumbbell);
-    return { hops_per_s: many.hops / (many.ms / 1e3), geo_ms: timed(geo).ms };
-  }, texts);
-  console.log(JSON.stringify(told));
+    return globalThis.answer({ op: "start", toml }).run;
+  }, toml);
+  const before = new Map(await clocks());
+  const wall_ms = await page.evaluate((run) => {
+    const start = performance.now();
+    globalThis.answer({ op: "step", run, until_s: 1e9 });
+    return performance.now() - start;
+  }, run);
+  const cpu_ms = Math.max(...(await clocks()).map(([id, time]) => time - (before.get(id) ?? time)));
+  const hops = await page.evaluate((run) => globalThis.answer({ op: "finish", run }).summary.packet_hops, run);
+  return { cpu_ms, wall_ms, hops };
+}
+
+/** Watches an animation of a run at a speed, in seconds of the run per second. */
+async function frames({ toml, panel, speed, size = [1280, 800], scheme = "light", toggle }) {
+  const [width, height] = size;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    serviceWorkers: "block",
+  });
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.locator(".standing:is(.good, .warn)").waitFor();
+  const buffer = Buffer.from(toml);
+  await page.locator("input[type=file]").first().setInputFiles({ name: "a.toml", mimeType: "text/plain", buffer });
+  await page.getByText("a.toml is now the scenario").waitFor();
+  await page.getByRole("link", { name: "Run", exact: true }).click();
+  const pictures = page.getByRole("group", { name: "Animation" });
+  const button = pictures.getByRole("button", { name: panel, exact: true });
+  await button.click();
+  if (toggle) {
+    await page.getByText(toggle, { exact: true }).click();
+  }
+  if (speed !== undefined) {
+    await page.getByRole("combobox", { name: "Speed" }).selectOption(String(speed));
+    await page.getByRole("button", { name: "Restart" }).click();
+  }
+  await page.waitForTimeout(3000);
+  const traced = await browser.newBrowserCDPSession();
+  const events = [];
+  traced.on("Tracing.dataCollected", ({ value }) => events.push(...value));
+  const over = new Promise((done) => traced.on("Tracing.tracingComplete", done));
+  const categories = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"];
+  await traced.send("Tracing.start", { traceConfig: { includedCategories: categories } });
+  await page.waitForTimeout(WATCHED * 1000);
+  await traced.send("Tracing.end");
+  await over;
+  await context.close();
+  return figures(events);
+}
+
+/** Returns frames per second, and CPU time of the main thread per frame: of scripts at a frame, and of all tasks. */
+function figures(events) {
+  const byThread = Map.groupBy?.(events, thread) ?? grouped(events);
+  const fires = ({ name }) => name === "FireAnimationFrame";
+  const [main = []] = [...byThread.values()].sort((a, b) => b.filter(fires).length - a.filter(fires).length);
+  const calls = main.filter(fires);
+  const sum = (some) => some.reduce((all, { tdur = 0 }) => all + tdur, 0) / 1e3;
+  const frames = new Set(calls.map(({ args }) => Math.round((args.frame_time ?? 0) / 1))).size;
+  const painted = main.filter(({ name }) => name === "Commit").length || frames;
+  const span_s = (Math.max(...calls.map(({ ts }) => ts)) - Math.min(...calls.map(({ ts }) => ts))) / 1e6;
+  const tasks = main.filter(({ name }) => name === "ThreadControllerImpl::RunTask");
+  const per = (some) => sum(some) / painted;
+  const each = {};
+  for (const { name, tdur = 0 } of main) {
+    each[name] = (each[name] ?? 0) + tdur / 1e3 / painted;
+  }
+  const top = Object.entries(each)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 12)
+    .map(([name, ms]) => [name, Number(ms.toFixed(3))]);
+  return { frames_per_s: painted / span_s, script_cpu_ms: per(calls), task_cpu_ms: per(tasks), top };
+}
+
+function thread({ pid, tid }) {
+  return `${pid} ${tid}`;
+}
+
+function grouped(events) {
+  const found = new Map();
+  for (const event of events) {
+    found.has(thread(event)) || found.set(thread(event), []);
+    found.get(thread(event)).push(event);
+  }
+  return found;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const wanted = JSON.parse(line);
+  console.log(JSON.stringify(wanted.panel ? await frames(wanted) : await engine(wanted.toml)));
 }
 await browser.close();
 server.close();

@@ -67,6 +67,28 @@ export function mark(
   bar(4, 3.4, look);
 }
 
+/** Many packets as small squares, data and ACKs of each flow together: a style of the pen changes once for each. */
+export class Crowd {
+  /** x and y of packets, by colour; data first, then ACKs. */
+  private readonly spots: number[][] = Array.from({ length: 16 }, () => []);
+
+  constructor(private readonly palette: Palette) {}
+
+  add(flow: number, isAck: boolean, x: number, y: number): void {
+    this.spots[2 * flow + (isAck ? 1 : 0)]?.push(x, y);
+  }
+
+  draw(pen: CanvasRenderingContext2D): void {
+    this.spots.forEach((spots, kind) => {
+      const size = kind % 2 === 0 ? 5 : 3;
+      pen.fillStyle = this.palette.flows[kind >> 1] ?? this.palette.ink;
+      for (let at = 0; at < spots.length; at += 2) {
+        pen.fillRect((spots[at] ?? 0) - size / 2, (spots[at + 1] ?? 0) - size / 2, size, size);
+      }
+    });
+  }
+}
+
 export function shape(pen: CanvasRenderingContext2D, kind: string, x: number, y: number, size: number): void {
   if (kind === "station") {
     pen.moveTo(x, y - size);

@@ -42,11 +42,16 @@ const moves = {
   },
 };
 
-/** Updates the charts from the run, up to once per frame, with one query at a time. */
+/** Minimum milliseconds between two updates of the charts while the run advances. */
+const PAUSE = 100;
+
+/** Updates the charts from the run, up to ten times per second while it advances, with one query at a time. */
 function keepFigures(): () => void {
   let isAsked = false;
   let isOld = false;
   let frame = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
   const ask = () => {
     frame = 0;
     const run = live.peek();
@@ -55,6 +60,7 @@ function keepFigures(): () => void {
     }
     isAsked = true;
     isOld = false;
+    askedAt = performance.now();
     const shown = chosen(run);
     const points = pointsOf(run, Math.max(shown.flows.length, shown.links.length));
     figuresOf(run, shown, spanOf(run), points)
@@ -74,8 +80,15 @@ function keepFigures(): () => void {
   };
   const schedule = () => {
     isOld = true;
+    const isRunning = live.peek()?.state.peek() === "running";
+    const wait = isRunning ? askedAt + PAUSE - performance.now() : 0;
     if (!isAsked && frame === 0) {
-      frame = requestAnimationFrame(ask);
+      clearTimeout(timer);
+      if (wait > 0) {
+        timer = setTimeout(schedule, wait);
+      } else {
+        frame = requestAnimationFrame(ask);
+      }
     }
   };
   const end = effect(() => {
@@ -95,6 +108,7 @@ function keepFigures(): () => void {
   return () => {
     end();
     cancelAnimationFrame(frame);
+    clearTimeout(timer);
   };
 }
 

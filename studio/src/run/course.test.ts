@@ -81,16 +81,16 @@ test("one step advances event by event to the next record, and reports it", asyn
   await course.receive({ kind: "go", how: "one step" });
   expect(steps).toEqual([1, 2, 3].map(() => ({ op: "step", run: 0, until_s: 10, events: 1 })));
   const happened = ["2 packets wait at l"];
-  expect(told.at(-1)).toMatchObject({ kind: "news", state: "paused", now_s: 0.03, happened });
+  expect(told.at(-1)).toMatchObject({ kind: "news", state: "paused", now_s: 0.03, texts: { happened } });
   await course.receive({ kind: "go", how: "one step" });
-  expect(told.at(-1)).toMatchObject({ now_s: 0.06, happened });
+  expect(told.at(-1)).toMatchObject({ now_s: 0.06, texts: { happened } });
 });
 
 test("one step of a run without records also ends", async () => {
   const { course, told } = fake(undefined, Number.POSITIVE_INFINITY, 1e6);
   await course.receive({ kind: "start", input: { toml: "" } });
   await course.receive({ kind: "go", how: "one step" });
-  expect(told.at(-1)).toMatchObject({ kind: "news", state: "paused", now_s: 10, happened: [] });
+  expect(told.at(-1)).toMatchObject({ kind: "news", state: "paused", now_s: 10, texts: { happened: [] } });
 });
 
 test("a trap gives one clear error", async () => {

@@ -9,8 +9,10 @@ import { Store } from "./store.ts";
 
 /** Target duration of a slice in milliseconds, so that messages are received in between. */
 const SLICE = 12;
-/** Milliseconds between reports, and between slices of a run below maximum speed. */
+/** Milliseconds between reports of the time, and between slices of a run below maximum speed. */
 const NEWS = 16;
+/** Milliseconds between reports of flows and queues, which are shown as text. */
+const TEXTS = 100;
 /** Events of the first slice, and of a step that searches for a loss. */
 const EVENTS = 10_000;
 const FEW = 200;
@@ -51,6 +53,7 @@ export class Course {
   /** Rows recorded by the last single step, as text. */
   private happened: string[] = [];
   private lastNews = Number.NEGATIVE_INFINITY;
+  private lastTexts = Number.NEGATIVE_INFINITY;
   /** Clock value and the time of the run at that moment. */
   private anchor = { clock: 0, now: 0 };
 
@@ -279,15 +282,15 @@ export class Course {
       return;
     }
     this.lastNews = clock;
-    this.around.post({
-      kind: "news",
-      now_s: this.now,
-      state: this.mode === "paused" ? "paused" : "running",
-      standings: this.standings(),
-      queues: this.store.queues(),
-      thinned: this.store.thinned,
-      happened: this.happened,
-    });
+    const time = { kind: "news", now_s: this.now, state: this.mode === "paused" ? "paused" : "running" } as const;
+    if (!isSure && clock - this.lastTexts < TEXTS) {
+      this.around.post(time);
+      return;
+    }
+    this.lastTexts = clock;
+    const { thinned } = this.store;
+    const texts = { standings: this.standings(), queues: this.store.queues(), thinned, happened: this.happened };
+    this.around.post({ ...time, texts });
   }
 
   private standings(): Standing[] {

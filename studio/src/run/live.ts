@@ -256,11 +256,14 @@ export class Live {
       case "news":
         batch(() => {
           this.now.value = message.now_s;
-          this.standings.value = message.standings;
-          this.recorded.value = message.queues;
-          this.thinned.value = message.thinned;
-          if (message.happened.length > 0 || this.happened.peek().length > 0) {
-            this.happened.value = message.happened;
+          if (message.texts) {
+            const { standings, queues, thinned, happened } = message.texts;
+            this.standings.value = standings;
+            this.recorded.value = queues;
+            this.thinned.value = thinned;
+            if (happened.length > 0 || this.happened.peek().length > 0) {
+              this.happened.value = happened;
+            }
           }
           if (this.state.peek() !== "over") {
             this.state.value = message.state;

@@ -66,6 +66,16 @@ export interface QueueSoFar {
   dropped: number;
 }
 
+/** The state of the flows and queues of a run. */
+export interface Texts {
+  standings: Standing[];
+  queues: QueueSoFar[];
+  /** Decimation of the tables, as text; empty while they are complete. */
+  thinned: string;
+  /** The rows that a single step recorded, as text. */
+  happened: string[];
+}
+
 export interface Result {
   /** The summary printed by `lightlag run --json`. */
   summary: Summary;
@@ -108,12 +118,8 @@ export type FromCourse =
       kind: "news";
       now_s: number;
       state: "paused" | "running";
-      standings: Standing[];
-      queues: QueueSoFar[];
-      /** Decimation of the tables, as text; empty while they are complete. */
-      thinned: string;
-      /** The rows that a single step recorded, as text. */
-      happened: string[];
+      /** Reported less often than the time. */
+      texts?: Texts;
     }
   | { kind: "finished"; result: Result; now_s: number }
   | { kind: "failed"; message: string }

@@ -2,7 +2,7 @@
 
 import { fitting } from "../app/fitting.ts";
 import type { Spot } from "../app/layout.ts";
-import { type Box, mark, overlaps, palette, says, shape } from "./brushes.ts";
+import { type Box, Crowd, mark, overlaps, palette, says, shape } from "./brushes.ts";
 import { type Hop, progress } from "./hops.ts";
 import type { Direction, Plan } from "./plan.ts";
 import { counted } from "./queues.ts";
@@ -10,6 +10,8 @@ import { sharpen } from "./sharp.ts";
 
 /** Maximum number of packets drawn in a frame. If there are more, only every second, third and so on is drawn. */
 const MOST = 1_500;
+/** Number of packets above which each is a small square, which takes a fraction of the time. */
+const MANY = 300;
 /** Pixels between the two directions of a link. */
 const APART = 5;
 /** Duration of the animation of a dropped packet, which falls off its link, in milliseconds. */
@@ -36,6 +38,15 @@ interface Falling {
   isAck: boolean;
 }
 
+/** A name with its background. */
+interface Label {
+  box: Box;
+  text: string;
+  x: number;
+  y: number;
+  isQuiet: boolean;
+}
+
 export class Painter {
   /** Content of the last frame. */
   drawn = { packets: 0, oneOf: 1 };
@@ -47,6 +58,8 @@ export class Painter {
   private width = 0;
   private height = 0;
   private isSmall = false;
+  /** Names and their positions, until the plan changes. */
+  private labels: Label[] | undefined;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -59,6 +72,7 @@ export class Painter {
   show(plan: Plan): void {
     this.plan = plan;
     this.fit();
+    this.labels = undefined;
   }
 
   resize(): void {
@@ -66,6 +80,7 @@ export class Painter {
     this.height = this.canvas.clientHeight;
     sharpen(this.canvas, this.pen);
     this.fit();
+    this.labels = undefined;
   }
 
   restyle(): void {
@@ -81,11 +96,7 @@ export class Painter {
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineCap = "round";
     pen.font = "11px system-ui, sans-serif";
-    for (const line of this.plan.lines) {
-      for (const direction of line.directions) {
-        this.link(pen, direction);
-      }
-    }
+    this.links(pen);
     for (const [flow, nodes] of ways) {
       this.way(pen, flow, nodes);
     }
@@ -134,13 +145,18 @@ export class Painter {
     ];
   }
 
-  private link(pen: CanvasRenderingContext2D, direction: Direction): void {
-    const [a, b] = this.ends(direction);
+  /** Draws all links as one path. */
+  private links(pen: CanvasRenderingContext2D): void {
     pen.strokeStyle = this.palette.line;
     pen.lineWidth = this.isSmall ? 1 : 2;
     pen.beginPath();
-    pen.moveTo(a.x, a.y);
-    pen.lineTo(b.x, b.y);
+    for (const { directions } of this.plan.lines) {
+      for (const direction of directions) {
+        const [a, b] = this.ends(direction);
+        pen.moveTo(a.x, a.y);
+        pen.lineTo(b.x, b.y);
+      }
+    }
     pen.stroke();
   }
 
@@ -198,9 +214,10 @@ export class Painter {
   private packets(pen: CanvasRenderingContext2D, shown: number, wall: number, hops: Hop[]): void {
     const moving = hops.filter((hop) => hop.start <= shown && (!hop.isTold || hop.end >= shown || this.isNew(hop)));
     const oneOf = Math.max(1, Math.ceil(moving.length / MOST));
+    const crowd = moving.length > MANY ? new Crowd(this.palette) : undefined;
     let count = 0;
+    const { nodeOf } = this.plan;
     for (const hop of moving) {
-      const { nodeOf } = this.plan;
       const from = nodeOf.get(hop.from);
       const to = nodeOf.get(hop.to) ?? (hop.isDropped ? from : undefined);
       if (from === undefined || to === undefined || (from === to && !hop.isDropped)) {
@@ -216,9 +233,14 @@ export class Painter {
         this.drop(hop, { x, y, since: wall, colour: look, cause: hop.cause, isAck });
       } else if (progress(hop, shown) >= 0 && hop.packet % oneOf === 0) {
         count++;
-        mark(pen, x, y, Math.atan2(b.y - a.y, b.x - a.x), look, isAck, hop.again ? this.palette.bad : undefined);
+        if (crowd && !hop.again) {
+          crowd.add(hop.flow % 8, isAck, x, y);
+        } else {
+          mark(pen, x, y, Math.atan2(b.y - a.y, b.x - a.x), look, isAck, hop.again ? this.palette.bad : undefined);
+        }
       }
     }
+    crowd?.draw(pen);
     this.drawn = { packets: count, oneOf };
   }
 
@@ -268,27 +290,33 @@ export class Painter {
   private words(pen: CanvasRenderingContext2D): void {
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    const boxes: Box[] = [];
-    const write = (text: string, x: number, y: number, look: string) => {
-      const wide = pen.measureText(text).width;
-      const left = Math.min(Math.max(x, wide / 2 + 2), this.width - wide / 2 - 2);
-      const box = { left: left - wide / 2 - 2, right: left + wide / 2 + 2, top: y - 1, bottom: y + 13 };
-      if (boxes.some((other) => overlaps(other, box))) {
-        return;
-      }
-      boxes.push(box);
+    this.labels ??= this.labelled(pen);
+    for (const { box, text, x, y, isQuiet } of this.labels) {
       pen.fillStyle = this.palette.paper;
       pen.globalAlpha = 0.8;
       pen.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
       pen.globalAlpha = 1;
-      pen.fillStyle = look;
-      pen.fillText(text, left, y);
+      pen.fillStyle = isQuiet ? this.palette.quiet : this.palette.ink;
+      pen.fillText(text, x, y);
+    }
+  }
+
+  /** Places the names of nodes and links; those without room are left out. */
+  private labelled(pen: CanvasRenderingContext2D): Label[] {
+    const labels: Label[] = [];
+    const write = (text: string, x: number, y: number, isQuiet: boolean) => {
+      const wide = pen.measureText(text).width;
+      const left = Math.min(Math.max(x, wide / 2 + 2), this.width - wide / 2 - 2);
+      const box = { left: left - wide / 2 - 2, right: left + wide / 2 + 2, top: y - 1, bottom: y + 13 };
+      if (!labels.some((other) => overlaps(other.box, box))) {
+        labels.push({ box, text, x: left, y, isQuiet });
+      }
     };
     this.plan.nodes.forEach(({ name }, index) => {
       const { x, y } = this.spots[index] ?? { x: 0, y: 0 };
       const room = Math.min(NAME, this.width - 4);
       const text = fitting(name, room, (some) => pen.measureText(some).width);
-      write(text, x, y + (this.isSmall ? 6 : 13), this.palette.ink);
+      write(text, x, y + (this.isSmall ? 6 : 13), false);
     });
     for (const { directions } of this.plan.lines) {
       const [direction] = directions;
@@ -298,13 +326,9 @@ export class Painter {
       const [a, b] = this.ends(direction);
       const isFlat = Math.abs(b.x - a.x) > Math.abs(b.y - a.y);
       says(directions).forEach((text, line) => {
-        write(
-          text,
-          (a.x + b.x) / 2 + (isFlat ? 0 : 60),
-          (a.y + b.y) / 2 + (isFlat ? 14 : -8) + line * 14,
-          this.palette.quiet,
-        );
+        write(text, (a.x + b.x) / 2 + (isFlat ? 0 : 60), (a.y + b.y) / 2 + (isFlat ? 14 : -8) + line * 14, true);
       });
     }
+    return labels;
   }
 }

@@ -7,6 +7,8 @@ export interface Course {
   ways: { from_s: number; nodes: number[] }[];
 }
 
+const NONE: Course["ways"][number] = { from_s: 0, nodes: [] };
+
 /** Maximum number of flows whose paths are computed. */
 const MOST = 24;
 
@@ -28,5 +30,5 @@ export async function coursesOf(door: Door, { place, flows, courses }: Sky, unti
 
 /** Returns the path at a time: empty if there is none. */
 export function wayAt({ ways }: Course, time_s: number): { from_s: number; nodes: number[] } {
-  return ways.findLast(({ from_s }) => from_s <= time_s) ?? { from_s: 0, nodes: [] };
+  return ways.findLast(({ from_s }) => from_s <= time_s) ?? NONE;
 }

@@ -1,6 +1,6 @@
 import "../app/key.css";
 import "./space.css";
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useId, useMemo } from "preact/hooks";
 import { Fault } from "../app/fault.tsx";
 import { Tick } from "../app/fields.tsx";
@@ -25,12 +25,16 @@ const LEGEND: Item[] = [
   { look: "path", shape: "line", says: "path of a flow, in its colour" },
 ];
 
+/** How the Earth is drawn: the same in all runs. */
+const hasLinks = signal(true);
+const hasNight = signal(true);
+const isReal = signal(false);
+
 /** The Earth with the satellites of a scenario, their links, and the paths of flows. */
 export default function Globe({ live }: { live: Watched }) {
   const shown = useMemo(() => shownTime(live), [live]);
   const id = useId();
   const now = useSignal<OrbitsNow | undefined>(undefined);
-  const hasLinks = useSignal(true);
   const names = live.started;
   const end = names.end_s;
   const tell = (told: OrbitsNow) => {
@@ -43,13 +47,15 @@ export default function Globe({ live }: { live: Watched }) {
   } = useScene(live, async (place, own) => {
     const opened = await Orbits.open(place, own, live.input, end, () => shown.wanted.peek(), tell);
     opened.showLinks(hasLinks.peek());
+    opened.showNight(hasNight.peek());
+    opened.showReal(isReal.peek());
     return opened;
   });
   if (!hasWebGL()) {
     return <NoWebGL what="The globe" />;
   }
   return (
-    <section class="space" aria-label="Globe">
+    <section class={isReal.value ? "space real" : "space"} aria-label="Globe">
       <div class="space-bar">
         <TimeBar shown={shown} end={end} says={timeSays(orbits.current, now.value?.time_s ?? 0)} />
         <Tick
@@ -58,6 +64,24 @@ export default function Globe({ live }: { live: Watched }) {
           tick={(isOn) => {
             hasLinks.value = isOn;
             orbits.current?.showLinks(isOn);
+          }}
+        />
+        {now.value && orbits.current?.hasSun && (
+          <Tick
+            name="Day and night"
+            isOn={hasNight.value}
+            tick={(isOn) => {
+              hasNight.value = isOn;
+              orbits.current?.showNight(isOn);
+            }}
+          />
+        )}
+        <Tick
+          name="Natural colours"
+          isOn={isReal.value}
+          tick={(isOn) => {
+            isReal.value = isOn;
+            orbits.current?.showReal(isOn);
           }}
         />
       </div>

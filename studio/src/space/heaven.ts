@@ -11,10 +11,14 @@ import {
   LineSegments,
   Points,
   PointsMaterial,
+  type Vector3,
 } from "three";
 import { colour } from "../app/theme.ts";
-import { earth, paintEarth, RADIUS } from "./earth.ts";
+import { earth, lightEarth, paintEarth, RADIUS } from "./earth.ts";
 import { Paths } from "./paths.ts";
+
+/** Colours around an Earth in natural colours, in any theme. */
+const REAL: Record<string, string> = { heaven: "#04070c", star: "#9fc3e6", isl: "#5f93c4" };
 
 /** Scale of the drawn Earth: slightly smaller than its mean radius, so that stations in the north are above it. */
 const SUNK = 0.995;
@@ -31,6 +35,8 @@ export class Heaven {
   private readonly stations: Points<BufferGeometry, PointsMaterial>;
   private readonly paths: Paths;
   private isls: Uint32Array | undefined;
+  private shown: number[][] = [];
+  private isReal = false;
 
   constructor(
     readonly satelliteCount: number,
@@ -66,9 +72,31 @@ export class Heaven {
 
   /** Shows the path of each flow, as indices of positions. */
   ways(ways: number[][]): void {
-    const carriers = new Set(ways.flat().filter((node) => node < this.satelliteCount));
-    this.carriers.geometry.setIndex([...carriers]);
+    // Paths change a few times per minute, and positions with each frame.
+    if (ways.length !== this.shown.length || ways.some((way, flow) => way !== this.shown[flow])) {
+      this.shown = ways;
+      const carriers = new Set(ways.flat().filter((node) => node < this.satelliteCount));
+      this.carriers.geometry.setIndex([...carriers]);
+    }
     this.paths.show(ways, this.places);
+  }
+
+  /** Lights the Earth from the sun; without a direction, it is day everywhere. */
+  light(sun: Vector3 | undefined): void {
+    lightEarth(this.earth, sun);
+  }
+
+  /** Selects natural colours, or those of the page. */
+  showReal(isReal: boolean): void {
+    if (isReal !== this.isReal) {
+      this.isReal = isReal;
+      this.restyle();
+    }
+  }
+
+  /** The colour behind the Earth. */
+  get ground(): string {
+    return this.colour("heaven");
   }
 
   showLinks(isOn: boolean): void {
@@ -76,12 +104,16 @@ export class Heaven {
   }
 
   restyle(): void {
-    paintEarth(this.earth.material);
-    this.links.material.color = new Color(colour("isl"));
-    this.satellites.material.color = new Color(colour("star"));
+    paintEarth(this.earth, this.isReal);
+    this.links.material.color = new Color(this.colour("isl"));
+    this.satellites.material.color = new Color(this.colour("star"));
     this.carriers.material.color = new Color(colour("s5"));
     this.stations.material.color = new Color(colour("s2"));
     this.paths.restyle();
+  }
+
+  private colour(name: string): string {
+    return (this.isReal ? REAL[name] : undefined) ?? colour(name);
   }
 
   private geometry(): BufferGeometry {

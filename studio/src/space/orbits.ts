@@ -2,13 +2,13 @@
 
 import { Vector3 } from "three";
 import { Mover } from "../app/mover.ts";
-import { colour } from "../app/theme.ts";
 import type { Door, ScenarioInput, Sky } from "../engine/protocol.ts";
 import { type Course, coursesOf, wayAt } from "./course.ts";
 import { placeInWords, placeOf, RADIUS } from "./earth.ts";
 import { Heaven } from "./heaven.ts";
 import { lookAt } from "./look.ts";
 import { type Point, Stage } from "./stage.ts";
+import { sunAt } from "./sun.ts";
 import { Tags } from "./tags.ts";
 
 /** Milliseconds between two updates of the time. */
@@ -32,6 +32,8 @@ export class Orbits {
   private readonly stage: Stage;
   private readonly heaven: Heaven;
   private readonly tags: Tags;
+  private readonly start_ms: number;
+  private hasNight = true;
   private told = 0;
   private isClosed = false;
 
@@ -46,8 +48,9 @@ export class Orbits {
     mover.show(0, this.heaven.places);
     this.stage = new Stage(host, this.reach(), (wall) => this.move(wanted(), wall));
     this.stage.scene.add(this.heaven.group);
-    this.stage.ground(colour("heaven"));
+    this.stage.ground(this.heaven.ground);
     this.tags = new Tags(host);
+    this.start_ms = Date.parse(mover.about.start);
   }
 
   static async open(
@@ -94,6 +97,21 @@ export class Orbits {
     this.stage.paint();
   }
 
+  /** Whether the date of the scenario is known, and with it the position of the sun. */
+  get hasSun(): boolean {
+    return Number.isFinite(this.start_ms);
+  }
+
+  showNight(isOn: boolean): void {
+    this.hasNight = isOn;
+    this.stage.paint();
+  }
+
+  showReal(isOn: boolean): void {
+    this.heaven.showReal(isOn);
+    this.stage.ground(this.heaven.ground);
+  }
+
   /** Turns the globe so that a node faces the camera. */
   face(node: number): void {
     this.marked = node;
@@ -103,7 +121,7 @@ export class Orbits {
 
   restyle(): void {
     this.heaven.restyle();
-    this.stage.ground(colour("heaven"));
+    this.stage.ground(this.heaven.ground);
   }
 
   close(): void {
@@ -123,6 +141,7 @@ export class Orbits {
     const ways = this.courses.map((course) => ({ flow: course.flow, ...wayAt(course, time_s) }));
     this.heaven.moved(this.mover.isls);
     this.heaven.ways(ways.map(({ nodes }) => nodes));
+    this.heaven.light(this.hasNight ? sunAt(this.start_ms + time_s * 1000) : undefined);
     this.name();
     if (wall - this.told >= TOLD || this.told === 0) {
       this.told = wall;

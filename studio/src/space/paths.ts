@@ -1,6 +1,6 @@
 /** The paths of flows as lines of a scene, each in the colour of its flow. */
 
-import { Color } from "three";
+import { Color, DynamicDrawUsage, type InterleavedBufferAttribute } from "three";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
@@ -23,18 +23,31 @@ export class Paths {
     this.lines.forEach((line, flow) => {
       const path = paths[flow] ?? [];
       line.visible = path.length > 1;
-      if (!line.visible) {
-        return;
+      if (line.visible) {
+        this.put(line, path, places);
       }
-      const ends: number[] = [];
-      for (let hop = 1; hop < path.length; hop++) {
-        for (const node of [path[hop - 1] ?? 0, path[hop] ?? 0]) {
-          ends.push(...places.subarray(node * 3, node * 3 + 3));
-        }
-      }
-      line.geometry.dispose();
-      line.geometry = new LineSegmentsGeometry().setPositions(ends);
     });
+  }
+
+  /** Writes the ends of the hops into the buffer of a line, or into a longer one. */
+  private put({ geometry }: LineSegments2, path: number[], places: Float32Array): void {
+    const hops = path.length - 1;
+    let start = geometry.getAttribute("instanceStart") as InterleavedBufferAttribute | undefined;
+    if (!start || start.count < hops) {
+      geometry.dispose();
+      geometry.setPositions(new Float32Array(6 * 2 ** Math.ceil(Math.log2(hops))));
+      start = geometry.getAttribute("instanceStart") as InterleavedBufferAttribute;
+      start.data.setUsage(DynamicDrawUsage);
+    }
+    const ends = start.data.array;
+    for (let hop = 0; hop < hops; hop++) {
+      for (let axis = 0; axis < 3; axis++) {
+        ends[6 * hop + axis] = places[3 * (path[hop] ?? 0) + axis] ?? 0;
+        ends[6 * hop + 3 + axis] = places[3 * (path[hop + 1] ?? 0) + axis] ?? 0;
+      }
+    }
+    start.data.needsUpdate = true;
+    geometry.instanceCount = hops;
   }
 
   restyle(): void {

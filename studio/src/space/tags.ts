@@ -8,6 +8,8 @@ const WIDEST = 160;
 export class Tags {
   private readonly tags: HTMLElement[] = [];
   private readonly over: HTMLElement;
+  private readonly transforms = new Map<HTMLElement, string>();
+  private size = { width: 0, height: 0 };
 
   constructor(
     private readonly host: HTMLElement,
@@ -18,9 +20,11 @@ export class Tags {
 
   /** Shows names at positions of the canvas; names without a position or over an earlier name are hidden. */
   show(names: string[], positionOf: (index: number) => { x: number; y: number } | undefined): void {
+    // Read before anything is written, so that nothing is laid out twice.
+    this.size = { width: this.host.clientWidth, height: this.host.clientHeight };
     const taken: { x: number; y: number; wide: number }[] = [];
     const room = (name: string, at: { x: number; y: number } | undefined) => {
-      if (!at || at.x < 0 || at.y < 0 || at.x > this.host.clientWidth || at.y > this.host.clientHeight) {
+      if (!at || at.x < 0 || at.y < 0 || at.x > this.size.width || at.y > this.size.height) {
         return undefined;
       }
       const wide = Math.min(WIDEST, LETTER * name.length + 8);
@@ -46,7 +50,9 @@ export class Tags {
 
   /** Shows the name of the object under the pointer. */
   hover(text: string | undefined, position?: { x: number; y: number }): void {
-    this.over.textContent = text ?? "";
+    if (this.over.textContent !== (text ?? "")) {
+      this.over.textContent = text ?? "";
+    }
     this.put(this.over, text ? position : undefined);
   }
 
@@ -67,14 +73,21 @@ export class Tags {
 
   /** Returns true if a name does not fit at the right of its point. */
   private isRight({ x }: { x: number }): boolean {
-    return x > this.host.clientWidth - WIDEST;
+    return x > this.size.width - WIDEST;
   }
 
+  /** Moves a name by entire pixels, and only if it moved: each change of a style costs a layout. */
   private put(tag: HTMLElement, at: { x: number; y: number } | undefined): void {
-    tag.hidden = at === undefined;
+    if (tag.hidden !== (at === undefined)) {
+      tag.hidden = at === undefined;
+    }
     if (at) {
-      const x = this.isRight(at) ? `calc(${at.x - 8}px - 100%)` : `${at.x + 10}px`;
-      tag.style.transform = `translate(${x}, ${Math.max(2, at.y - 9)}px)`;
+      const x = this.isRight(at) ? `calc(${Math.round(at.x - 8)}px - 100%)` : `${Math.round(at.x + 10)}px`;
+      const transform = `translate(${x}, ${Math.round(Math.max(2, at.y - 9))}px)`;
+      if (this.transforms.get(tag) !== transform) {
+        this.transforms.set(tag, transform);
+        tag.style.transform = transform;
+      }
     }
   }
 }
