@@ -20,8 +20,23 @@ export interface Watched {
   onStep(listener: (step: { tables: Tables }) => void): () => void;
   /** Opens an engine that computes the positions of its nodes; the caller closes it. */
   door(): Door;
+  /** Whether the run is over, so that it can be run again for the packets of a moment. */
+  readonly isOver?: ReadonlySignal<boolean>;
+  /** Returns the moments of one flow, or of all, that are worth seeing packet by packet, the first one first. */
+  moments?(flow: number | undefined): Promise<Moment[]>;
+  /** Returns the packet-hops per simulated second of the run, once it is over. */
+  hopsPerSecond?(): number;
   /** Goes to a time, if the complete run is recorded. */
   seek?(time_s: number): void;
+}
+
+export interface Moment {
+  kind: "loss" | "path" | "start";
+  time_s: number;
+  /** The flow to which it happens. */
+  flow: number;
+  /** Round-trip time of the flow then, in seconds, if it is known. */
+  roundTrip_s: number | undefined;
 }
 
 export interface Names {

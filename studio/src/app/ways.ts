@@ -50,6 +50,21 @@ export class Ways {
     return found;
   }
 
+  /** Returns the first change of a path: of one flow, or of any. A path that is only reported again is no change. */
+  firstChange(flow: number | undefined): { time_s: number; flow: number } | undefined {
+    let first: { time_s: number; flow: number } | undefined;
+    for (const [number, all] of this.ways) {
+      const change = all.find(({ nodes }, at) => {
+        const before = all[at - 1]?.nodes ?? [];
+        return at > 0 && (nodes.length !== before.length || nodes.some((node, hop) => node !== before[hop]));
+      });
+      if (change && (flow ?? number) === number && change.time_s < (first?.time_s ?? Number.POSITIVE_INFINITY)) {
+        first = { time_s: change.time_s, flow: number };
+      }
+    }
+    return first;
+  }
+
   clear(): void {
     this.ways.clear();
   }

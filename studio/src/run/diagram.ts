@@ -52,11 +52,18 @@ export class Diagram {
     this.resize();
   }
 
-  /** Shows packets of a window, initially at a scale that separates single packets. */
-  show(content: Omit<Content, "marked" | "departures">, whole: View, roundTrip_s: number | undefined): void {
+  /**
+   * Shows packets of a window: initially the given part of it, or one whose scale separates single packets.
+   */
+  show(
+    content: Omit<Content, "marked" | "departures">,
+    whole: View,
+    roundTrip_s: number | undefined,
+    view: View | undefined,
+  ): void {
     this.content = { ...content, departures: departuresOf(content.pieces), marked: undefined };
     this.whole = whole;
-    this.look(opening(content.pieces, whole, roundTrip_s));
+    this.look(view ? held(view, whole) : opening(content.pieces, whole, roundTrip_s));
   }
 
   /** Zooms in or out about the middle, or about a position of the canvas. */

@@ -127,6 +127,25 @@ export class Hops {
     return { seq: this.numbers.unwrapped(flow, own, seq), ack: this.numbers.unwrapped(flow, other, ack) };
   }
 
+  /** Returns the hops that started in the last `before` seconds up to a time. */
+  around(time: number, before: number): Hop[] {
+    return this.kept.slice(this.startedBy(time - before), this.startedBy(time));
+  }
+
+  /** Returns the number of hops that started up to a time. */
+  private startedBy(time: number): number {
+    let [low, high] = [0, this.kept.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.kept[middle]?.start ?? 0) <= time) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
   /** Removes hops that ended before a time. */
   forget(before: number): void {
     let kept = 0;

@@ -1,6 +1,8 @@
 /** A run in a worker of its own. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { Moment } from "../app/watched.ts";
+import { waysOf } from "../app/ways.ts";
 import { engine } from "../engine/here.ts";
 import {
   type Door,
@@ -25,6 +27,7 @@ import type {
   States,
   ToCourse,
 } from "./messages.ts";
+import { momentsOf } from "./moments.ts";
 import { queuesOf } from "./queues.ts";
 
 export type Going = "paused" | "running" | "over" | "failed";
@@ -74,6 +77,7 @@ export class Live {
   readonly queues: ReadonlySignal<QueueSoFar[]> = computed(() =>
     queuesOf(this.recorded.value, this.started.links, this.result.value?.summary),
   );
+  readonly isOver: ReadonlySignal<boolean> = computed(() => this.state.value === "over");
   /** Decimation of the stored records, as text; empty while they are complete. */
   readonly thinned = signal("");
   /** Rows recorded by the last single step, as text; none after any other action that advances the run. */
@@ -193,6 +197,17 @@ export class Live {
   /** Returns dropped packets by time. */
   losses(query: LossQuery): Promise<Losses> {
     return this.ask({ what: "losses", query });
+  }
+
+  /** Returns the moments of one flow, or of all, that are worth seeing packet by packet. */
+  moments(flow: number | undefined): Promise<Moment[]> {
+    return momentsOf(this, waysOf(this), flow);
+  }
+
+  /** Returns the packet-hops per simulated second, once the run is over. */
+  hopsPerSecond(): number {
+    const { packet_hops = 0, simulated_s = 1 } = this.result.peek()?.summary ?? {};
+    return packet_hops / Math.max(simulated_s, 1e-9);
   }
 
   /** Returns the sequence of a sender's states. */

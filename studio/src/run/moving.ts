@@ -9,6 +9,7 @@ import type { QueueSoFar } from "./messages.ts";
 import { Painter } from "./painter.ts";
 import { above, linksBetween, moved, ofWays, type Plan, wired } from "./plan.ts";
 import { Queues } from "./queues.ts";
+import type { Replay } from "./replay.ts";
 
 /** Milliseconds between two updates of the numbers, in the animation and in the table. */
 const TOLD = 250;
@@ -18,6 +19,8 @@ const TOLD = 250;
  */
 const TOO_FAST = 60;
 const BLUR = 12;
+/** Maximum time in milliseconds by which a frame advances a replay: a hidden page pauses it. */
+const LONGEST_FRAME = 100;
 /** Minimum age in seconds of stored hops; longer for longer links. */
 const KEPT = 2;
 
@@ -31,7 +34,7 @@ export interface Figures {
 }
 
 export class Moving {
-  private readonly queues = new Queues();
+  private readonly queues: Queues;
   /** Displayed queue lengths, by link. */
   private lengths = new Map<number, number>();
   private readonly hops: Hops;
@@ -49,6 +52,7 @@ export class Moving {
   private wall = 0;
   private mover: Mover<Flight> | undefined;
   private places = new Float32Array();
+  private oldest: number | undefined;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -56,8 +60,13 @@ export class Moving {
     private readonly ways: Ways,
     private readonly isStill: boolean,
     private readonly tell: (figures: Figures) => void,
+    private readonly replay?: Replay,
   ) {
-    this.hops = new Hops(network.links);
+    this.hops = replay?.hops ?? new Hops(network.links);
+    this.queues = new Queues(replay !== undefined);
+    for (const tables of replay?.queues ?? []) {
+      this.queues.add(tables);
+    }
     this.linksOf = linksBetween(network);
     this.longest = Math.max(0.01, ...network.links.map(({ delay_s }) => delay_s));
     this.plan = wired(network, this.isTall);
@@ -65,7 +74,7 @@ export class Moving {
     this.showPlan(this.plan);
     const step = (wall: number) => {
       this.frame = requestAnimationFrame(step);
-      if (!this.isStill || wall - this.told >= TOLD) {
+      if ((!this.isStill && !this.isResting) || wall - this.told >= TOLD) {
         this.paint(wall);
       }
     };
@@ -98,6 +107,23 @@ export class Moving {
     this.painter.show(plan);
   }
 
+  /** Goes to a time of a replay, and pauses there. */
+  seek(time_s: number): void {
+    if (this.replay) {
+      this.replay.now_s = time_s;
+      this.replay.isPlaying = false;
+      this.painter.again();
+      this.told = 0;
+    }
+  }
+
+  /** Plays or pauses a replay. */
+  play(isPlaying: boolean): void {
+    if (this.replay) {
+      this.replay.isPlaying = isPlaying;
+    }
+  }
+
   /** Updates the newest time of the run. */
   at(now: number): void {
     this.clock.tell(now, performance.now());
@@ -120,6 +146,11 @@ export class Moving {
     this.mover?.close();
   }
 
+  /** Whether a replay is paused, and nothing moves. */
+  private get isResting(): boolean {
+    return this.replay?.isPlaying === false && !this.painter.isFalling;
+  }
+
   private get isTall(): boolean {
     return this.canvas.clientWidth < 500;
   }
@@ -130,15 +161,16 @@ export class Moving {
   }
 
   private paint(wall: number): void {
-    const shown = this.isStill ? this.clock.at(Number.POSITIVE_INFINITY) : this.clock.at(wall);
     const frame = Math.max(1, Math.min(500, wall - this.wall));
-    this.speed += (Math.max(0, shown - this.shown) / frame - this.speed) * Math.min(1, frame / 500);
+    const shown = this.replay ? this.replayed(this.replay, frame) : this.timeOf(wall, frame);
     this.shown = shown;
     this.wall = wall;
     const ways = this.waysNow(shown, wall);
-    this.hops.forget(shown - Math.max(KEPT, 2 * this.longest));
-    const crossing = this.longest / this.speed;
-    const hasPackets = !this.isStill && crossing > BLUR;
+    if (!this.replay) {
+      this.hops.forget(shown - Math.max(KEPT, 2 * this.longest));
+    }
+    const crossing = this.replay ? TOO_FAST : this.longest / this.speed;
+    const hasPackets = (this.replay !== undefined || !this.isStill) && crossing > BLUR;
     const isDue = this.wall - this.told >= TOLD;
     if (isDue) {
       this.lengths = new Map(this.queues.busiest().map((link) => [link, this.queues.at(link, shown)]));
@@ -149,11 +181,40 @@ export class Moving {
       most: (links: number[]) => sum(links, (link) => this.queues.most(link)),
       number: (links: number[]) => sum(links, (link) => this.lengths.get(link) ?? 0),
     };
-    this.painter.paint(shown, wall, hasPackets ? this.hops.kept : [], levels, ways);
+    const hops = this.replay ? this.hops.around(shown, this.older(this.replay)) : this.hops.kept;
+    this.painter.paint(shown, wall, hasPackets ? hops : [], levels, ways);
     if (isDue) {
       this.told = this.wall;
       this.tell({ time_s: shown, ...this.painter.drawn, isTooFast: crossing < TOO_FAST, links: this.table(shown) });
     }
+  }
+
+  /** Returns the time of the run to show. */
+  private timeOf(wall: number, frame: number): number {
+    const shown = this.isStill ? this.clock.at(Number.POSITIVE_INFINITY) : this.clock.at(wall);
+    this.speed += (Math.max(0, shown - this.shown) / frame - this.speed) * Math.min(1, frame / 500);
+    return shown;
+  }
+
+  /** Advances a replay; after its end, it starts again. */
+  private replayed(replay: Replay, frame: number): number {
+    if (replay.isPlaying && !this.isStill) {
+      replay.now_s += (Math.min(frame, LONGEST_FRAME) / 1000) * replay.speed;
+      if (replay.now_s > replay.to_s) {
+        replay.now_s = replay.from_s;
+        this.painter.again();
+      }
+    }
+    return replay.now_s;
+  }
+
+  /** Returns the maximum age of a hop in a replay, from its arrival at a queue to its end. */
+  private older({ hops, longest_s }: Replay): number {
+    this.oldest ??= hops.kept.reduce(
+      (most, hop) => (hop.isTold ? Math.max(most, hop.end - hop.start) : most),
+      longest_s,
+    );
+    return this.oldest;
   }
 
   /**
@@ -190,7 +251,8 @@ export class Moving {
 
   private table(shown: number): Figures["links"] {
     const moving = new Map<number, number>();
-    for (const { link, start, end, isTold } of this.hops.kept) {
+    const hops = this.replay ? this.hops.around(shown, this.older(this.replay)) : this.hops.kept;
+    for (const { link, start, end, isTold } of hops) {
       if (start <= shown && (end > shown || !isTold)) {
         moving.set(link, (moving.get(link) ?? 0) + 1);
       }

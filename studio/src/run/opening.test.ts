@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Network } from "../engine/protocol.ts";
 import { piecesOf, stopsOf } from "./drawn.ts";
 import type { Hop } from "./hops.ts";
-import { departuresOf, drawnOf, firstWindow, opening, roundTripOf } from "./opening.ts";
+import { departuresOf, drawnOf, firstWindow, opening, roundTripOf, windowAt } from "./opening.ts";
 
 /**
  * Returns the hops of flights of ten packets, one flight every 100 ms. The packets cross a link of 1 ms together, then
@@ -105,4 +105,11 @@ test("a window has two seconds of a flow, or four round trips where that is long
   expect(firstWindow(network(0.3, 0, null), 0, 60)).toEqual({ from_s: 0, to_s: 2 });
   // A path over satellites has no link from station to station.
   expect(firstWindow(network(0.3, 0, [5, 6]), 0, 60)).toEqual({ from_s: 0, to_s: 2 });
+});
+
+test("the window around a loss has its retransmission in view", () => {
+  const found = windowAt({ time_s: 12, roundTrip_s: 0.6 }, 60);
+  expect(found).toEqual({ whole: { from_s: 11.1, to_s: 14.1 }, view: { from_s: 11.7, to_s: 13.5 } });
+  expect(windowAt({ time_s: 0.1, roundTrip_s: 0.6 }, 1)).toMatchObject({ whole: { from_s: 0, to_s: 1 } });
+  expect(windowAt({ time_s: 12, roundTrip_s: undefined }, 60)).toBeUndefined();
 });

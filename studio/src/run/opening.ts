@@ -1,5 +1,6 @@
 /** Window of a space-time diagram: the recorded part, the initial part in view, and the packets drawn. */
 
+import type { Moment } from "../app/watched.ts";
 import type { Network } from "../engine/protocol.ts";
 import type { Piece } from "./drawn.ts";
 import type { Hop } from "./hops.ts";
@@ -129,6 +130,28 @@ export function roundTripOf(hops: Hop[], { from, to }: { from: number; to: numbe
   }
   const sum = shortest.there + shortest.back;
   return Number.isFinite(sum) ? sum : undefined;
+}
+
+/** Round trips that are recorded, and those initially in view, before and after a moment. */
+const RECORDED = { before: 1.5, after: 3.5 };
+const IN_VIEW = { before: 0.5, after: 2.5 };
+
+/**
+ * Returns the window to record around a moment of a flow, and the part of it that is initially in view: a packet that
+ * is lost, and its retransmission a round trip later. Undefined if the round-trip time is unknown.
+ */
+export function windowAt(
+  { time_s, roundTrip_s }: Pick<Moment, "time_s" | "roundTrip_s">,
+  end_s: number,
+): { whole: View; view: View } | undefined {
+  if (roundTrip_s === undefined) {
+    return undefined;
+  }
+  const part = ({ before, after }: typeof RECORDED): View => ({
+    from_s: Math.max(0, Number((time_s - before * roundTrip_s).toPrecision(6))),
+    to_s: Math.min(end_s, Number((time_s + after * roundTrip_s).toPrecision(6))),
+  });
+  return { whole: part(RECORDED), view: part(IN_VIEW) };
 }
 
 /** Returns the default recording window of a flow: its first seconds, or its first round trips if those are longer. */

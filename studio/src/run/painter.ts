@@ -54,7 +54,7 @@ export class Painter {
   private palette = palette();
   private spots: Spot[] = [];
   private falling: Falling[] = [];
-  private readonly fallen = new WeakSet<Hop>();
+  private fallen = new WeakSet<Hop>();
   private width = 0;
   private height = 0;
   private isSmall = false;
@@ -109,6 +109,12 @@ export class Painter {
     this.nodes(pen);
     this.words(pen);
     this.fall(pen, wall);
+  }
+
+  /** Lets packets that were dropped fall again. */
+  again(): void {
+    this.fallen = new WeakSet();
+    this.falling = [];
   }
 
   /** Returns true while a dropped packet is falling. */

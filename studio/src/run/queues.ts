@@ -44,6 +44,9 @@ export class Queues {
   private recorded = new Map<number, QueueSoFar>();
   private readonly samples = new Map<number, Samples>();
 
+  /** @param isKept whether the times of successive calls may decrease, so that all samples are stored */
+  constructor(private readonly isKept = false) {}
+
   /** Adds the rows of a step. */
   add({ queue }: Tables): void {
     const { time_s, link, packets } = queue?.columns ?? {};
@@ -71,10 +74,13 @@ export class Queues {
       return this.recorded.get(link)?.now ?? 0;
     }
     const { times, packets } = samples;
+    if (this.isKept && (times[samples.at] ?? 0) > time) {
+      samples.at = 0;
+    }
     while (samples.at + 1 < times.length && (times[samples.at + 1] ?? 0) <= time) {
       samples.at++;
     }
-    if (samples.at > 4096) {
+    if (!this.isKept && samples.at > 4096) {
       times.splice(0, samples.at);
       packets.splice(0, samples.at);
       samples.at = 0;

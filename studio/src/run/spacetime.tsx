@@ -8,13 +8,14 @@ import { time } from "../app/layout.ts";
 import { Prose } from "../app/name.tsx";
 import { grouped, number } from "../app/numbers.ts";
 import { isDark } from "../app/theme.ts";
-import type { Watched } from "../app/watched.ts";
+import type { Moment, Watched } from "../app/watched.ts";
 import { engine } from "../engine/here.ts";
 import { download } from "../save/download.ts";
 import { Diagram, type Seen as InSight } from "./diagram.ts";
 import { type Piece, piecesOf, stopsOf } from "./drawn.ts";
 import type { Hop } from "./hops.ts";
-import { firstWindow, roundTripOf } from "./opening.ts";
+import { momentSays } from "./moments.ts";
+import { firstWindow, roundTripOf, windowAt } from "./opening.ts";
 import type { View } from "./stretch.ts";
 import { type Watched as Seen, watched } from "./window.ts";
 
@@ -40,15 +41,29 @@ export default function SpaceTime({ live }: { live: Watched }) {
   const fault = useSignal<string | undefined>(undefined);
   const wanted = useRef(0);
   const id = useId();
+  const moments = useSignal<Moment[]>([]);
+  /** The selected moment; undefined selects the first one. */
+  const kind = useSignal<Moment["kind"] | undefined>(undefined);
+  const isOver = live.isOver?.value === true;
   const run = async () => {
     const number = ++wanted.current;
     const own = engine();
     fault.value = undefined;
     part.value = 0;
+    let view: View | undefined;
     try {
       const network = await own.ask({ op: "network", ...live.input });
+      const { flow } = choice.peek();
+      const end_s = live.started.end_s;
+      moments.value = live.isOver?.peek() ? ((await live.moments?.(flow)) ?? []) : [];
+      if (number !== wanted.current) {
+        return;
+      }
       if (!isChosen.current) {
-        choice.value = { flow: 0, ...firstWindow(network, 0, live.started.end_s) };
+        const moment = moments.peek().find((one) => one.kind === kind.peek()) ?? moments.peek()[0];
+        const around = moment && moment.kind !== "start" ? windowAt(moment, end_s) : undefined;
+        view = around?.view;
+        choice.value = { flow, ...(around?.whole ?? firstWindow(network, flow, end_s)) };
         given.value++;
       }
       const found = await watched(
@@ -66,10 +81,11 @@ export default function SpaceTime({ live }: { live: Watched }) {
         const stops = stopsOf(found.hops.kept);
         pieces.value = piecesOf(found.hops.kept, stops);
         seen.value = found;
-        const { flow, from_s, to_s } = choice.peek();
+        const { from_s, to_s } = choice.peek();
         const ends = network.flows[flow];
+        const content = { stops, pieces: pieces.value, nodes: found.nodes };
         roundTrip_s.value = ends && roundTripOf(found.hops.kept, ends);
-        diagram.current?.show({ stops, pieces: pieces.value, nodes: found.nodes }, { from_s, to_s }, roundTrip_s.value);
+        diagram.current?.show(content, { from_s, to_s }, roundTrip_s.value, view);
       }
     } catch (error) {
       fault.value = error instanceof Error ? error.message : String(error);
@@ -101,14 +117,24 @@ export default function SpaceTime({ live }: { live: Watched }) {
       isDark();
       queueMicrotask(() => drawn.paint());
     });
-    void run();
     return () => {
-      wanted.current++;
       watch.disconnect();
       ends();
       drawn.close();
     };
   }, [live]);
+  useEffect(() => {
+    // The end of the run may change which moment is shown, but not a window that the user selected.
+    if (!isOver || !isChosen.current) {
+      void run();
+    }
+  }, [live, isOver]);
+  useEffect(
+    () => () => {
+      wanted.current++;
+    },
+    [live],
+  );
   const flow = live.started.flows[choice.value.flow] ?? "";
   return (
     <section class="moving" aria-label="Space-time diagram">
@@ -117,9 +143,18 @@ export default function SpaceTime({ live }: { live: Watched }) {
         flows={live.started.flows}
         end={live.started.end_s}
         choice={choice.value}
+        moments={moments.value}
+        kind={isChosen.current ? undefined : (kind.value ?? moments.value[0]?.kind)}
+        choose={(next) => {
+          isChosen.current = false;
+          kind.value = next;
+          void run();
+        }}
         isRunning={part.value !== undefined}
         take={(next) => {
-          isChosen.current = true;
+          const { flow, from_s, to_s } = choice.peek();
+          // Another flow with the same window has its own moments.
+          isChosen.current = next.flow === flow || next.from_s !== from_s || next.to_s !== to_s;
           choice.value = next;
           void run();
         }}
@@ -213,10 +248,14 @@ function Chooser(props: {
   flows: string[];
   end: number;
   choice: Choice;
+  moments: Moment[];
+  /** The kind of the shown moment; undefined for a window that the user selected. */
+  kind: Moment["kind"] | undefined;
+  choose(next: Moment["kind"]): void;
   isRunning: boolean;
   take(next: Choice): void;
 }) {
-  const { flows, end, choice, isRunning, take } = props;
+  const { flows, end, choice, moments, kind, choose, isRunning, take } = props;
   const fault = useSignal("");
   return (
     <form
@@ -242,6 +281,15 @@ function Chooser(props: {
         </select>
       </label>
       {flows.length > MOST_FLOWS && <span class="quiet">the first {MOST_FLOWS} flows</span>}
+      {moments.length > 0 && (
+        <label>
+          Moment{" "}
+          <select value={kind ?? ""} onChange={({ currentTarget }) => choose(currentTarget.value as Moment["kind"])}>
+            {kind === undefined && <option value="">selected window</option>}
+            <Options options={moments.map((one) => [one.kind, momentSays(one)])} />
+          </select>
+        </label>
+      )}
       <label>
         from <input type="number" name="from" min={0} max={end} step="any" defaultValue={String(choice.from_s)} /> s
       </label>

@@ -3,16 +3,19 @@ import "./topology.css";
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Fault } from "../app/fault.tsx";
+import { Options } from "../app/fields.tsx";
 import { rate, time } from "../app/layout.ts";
 import { Name } from "../app/name.tsx";
-import { grouped } from "../app/numbers.ts";
+import { grouped, number } from "../app/numbers.ts";
 import { Scrolled, Table } from "../app/table.tsx";
 import { isDark } from "../app/theme.ts";
-import type { Names, Watched } from "../app/watched.ts";
+import type { Moment, Names, Watched } from "../app/watched.ts";
 import { waysOf } from "../app/ways.ts";
-import type { Network } from "../engine/protocol.ts";
+import type { Network, Tables } from "../engine/protocol.ts";
+import { momentSays } from "./moments.ts";
 import { type Figures, Moving } from "./moving.ts";
 import { counted } from "./queues.ts";
+import { partOf, type Replay, replayOf } from "./replay.ts";
 import { run, SPEEDS, setSpeed } from "./running.ts";
 
 const MOST_FLOWS = 8;
@@ -26,13 +29,22 @@ export default function Topology({ live }: { live: Watched }) {
   const isStill = useStill();
   const round = live.round.value;
   const names = live.started;
+  const moments = useSignal<Moment[]>([]);
+  const kind = useSignal<Moment["kind"] | undefined>(undefined);
+  const replay = useSignal<Replay | undefined>(undefined);
+  const isPlaying = useSignal(true);
+  const part = useSignal<number | undefined>(undefined);
+  const shown = useRef<Moving | undefined>(undefined);
+  // A run at full speed reports no packets. When it is over, a part of it is run again.
+  const isReplayed = !live.hasPackets && live.isOver?.value === true && live.moments !== undefined;
+  const wantedKind = isReplayed ? kind.value : undefined;
   useEffect(() => {
     const place = canvas.current;
     if (!place) {
       return;
     }
     const own = live.door();
-    let early: Parameters<Moving["add"]>[0][] = [];
+    let early: Tables[] = [];
     let moving: Moving | undefined;
     let isGone = false;
     const ends = [
@@ -57,9 +69,17 @@ export default function Topology({ live }: { live: Watched }) {
         return;
       }
       network.value = answer;
-      moving = new Moving(place, answer, waysOf(live), isStill, (told) => {
+      const again = isReplayed ? await recorded(answer) : undefined;
+      if (isGone) {
+        return;
+      }
+      replay.value = again;
+      const tell = (told: Figures) => {
         figures.value = told;
-      });
+      };
+      moving = new Moving(place, answer, waysOf(live), isStill, tell, again);
+      moving.play(isPlaying.peek());
+      shown.current = moving;
       for (const tables of early) {
         moving.add(tables);
       }
@@ -72,11 +92,30 @@ export default function Topology({ live }: { live: Watched }) {
         own.close();
       }
     };
+    /** Runs the part around the selected moment again. */
+    const recorded = async (answer: Network) => {
+      moments.value = (await live.moments?.(undefined)) ?? [];
+      const wanted = moments.peek().find((one) => one.kind === wantedKind) ?? moments.peek()[0];
+      if (!wanted || isGone) {
+        return undefined;
+      }
+      const end_s = live.started.end_s;
+      const tell = (now: number) => {
+        part.value = isGone ? undefined : now;
+      };
+      const chosen = partOf(wanted, end_s, live.hopsPerSecond?.() ?? 0);
+      try {
+        return await replayOf(own, live.input, live.started.seed, answer, chosen, end_s, tell, () => !isGone);
+      } finally {
+        part.value = undefined;
+      }
+    };
     show().catch((error: unknown) => {
       fault.value = isGone ? undefined : error instanceof Error ? error.message : String(error);
     });
     return () => {
       isGone = true;
+      shown.current = undefined;
       watch.disconnect();
       for (const end of ends) {
         end();
@@ -84,24 +123,90 @@ export default function Topology({ live }: { live: Watched }) {
       moving?.close();
       own.close();
     };
-  }, [live, round, isStill]);
+  }, [live, round, isStill, isReplayed, wantedKind]);
+  const hasPackets = live.hasPackets || replay.value !== undefined;
   return (
     <section class="moving" aria-label="Network">
-      <Key flows={names.flows} figures={figures.value} isStill={isStill} hasPackets={live.hasPackets} />
+      <Key
+        flows={names.flows}
+        figures={figures.value}
+        isStill={isStill}
+        hasPackets={hasPackets}
+        replay={isReplayed ? replay.value : undefined}
+      />
       {!live.hasPackets && network.value && (
-        <p class="moving-says">
-          Packets are not recorded at full speed.{" "}
+        <div class="moving-says moving-replay">
+          {isReplayed && replay.value && (
+            <ReplayBar
+              replay={replay.value}
+              now_s={figures.value?.time_s ?? replay.value.from_s}
+              isPlaying={isPlaying.value && !isStill}
+              moments={moments.value}
+              kind={kind.value ?? moments.value[0]?.kind}
+              choose={(next) => {
+                kind.value = next;
+              }}
+              play={(next) => {
+                isPlaying.value = next;
+                shown.current?.play(next);
+              }}
+              seek={(time_s) => {
+                isPlaying.value = false;
+                shown.current?.seek(time_s);
+              }}
+            />
+          )}
+          {part.value !== undefined && <span>Running again for its packets: {Math.round(part.value * 100)} %</span>}
+          {!isReplayed && <span>Packets are not recorded at full speed.</span>}{" "}
           <button type="button" onClick={() => watch(network.value)}>
-            Watch its packets
+            Watch its packets{isReplayed ? " from the start" : ""}
           </button>
-        </p>
+        </div>
       )}
       <Fault>{fault.value}</Fault>
       <canvas ref={canvas} role="img" aria-label={described(network.value, figures.value, names)} />
       {network.value && figures.value && (
-        <Links figures={figures.value} names={names} network={network.value} hasPackets={live.hasPackets} />
+        <Links figures={figures.value} names={names} network={network.value} hasPackets={hasPackets} />
       )}
     </section>
+  );
+}
+
+/** Plays the packets of a moment, and selects another one. */
+function ReplayBar(props: {
+  replay: Replay;
+  now_s: number;
+  isPlaying: boolean;
+  moments: Moment[];
+  kind: Moment["kind"] | undefined;
+  choose(next: Moment["kind"]): void;
+  play(next: boolean): void;
+  seek(time_s: number): void;
+}) {
+  const { replay, now_s, isPlaying, moments, kind, choose, play, seek } = props;
+  const { from_s, to_s } = replay;
+  return (
+    <>
+      <button type="button" onClick={() => play(!isPlaying)}>
+        <span aria-hidden="true">{isPlaying ? "❚❚" : "▶"}</span> {isPlaying ? "Pause packets" : "Play packets"}
+      </button>
+      <label>
+        Packets of{" "}
+        <select value={kind} onChange={({ currentTarget }) => choose(currentTarget.value as Moment["kind"])}>
+          <Options options={moments.map((one) => [one.kind, momentSays(one)])} />
+        </select>
+      </label>
+      <input
+        type="range"
+        aria-label="Time of the packets"
+        min={from_s}
+        max={to_s}
+        step={(to_s - from_s) / 500}
+        value={now_s}
+        aria-valuetext={`${now_s.toFixed(4)} s`}
+        onInput={({ currentTarget }) => seek(Number(currentTarget.value))}
+      />
+    </>
   );
 }
 
@@ -185,11 +290,18 @@ interface Now {
   figures: Figures | undefined;
   isStill: boolean;
   hasPackets: boolean;
+  replay: Replay | undefined;
 }
 
-function says({ figures, isStill, hasPackets }: Now): string {
+function says({ figures, isStill, hasPackets, replay }: Now): string {
   if (!figures) {
     return "";
+  }
+  if (replay) {
+    const { from_s, to_s, speed } = replay;
+    const digits = Math.min(6, Math.max(2, Math.ceil(2 - Math.log10(to_s - from_s))));
+    const slow = speed < 1 ? `${number(1 / speed, 2)} times slower than the run` : `${number(speed, 2)} times faster`;
+    return `${figures.time_s.toFixed(digits)} s: ${several(figures.packets, "packet")} drawn, ${slow}`;
   }
   const at = `${figures.time_s.toFixed(2)} s`;
   if (isStill) {

@@ -1,6 +1,6 @@
 /** Packets of a flow in a window of time. They come from a separate run, which ends with the window. */
 
-import type { Door, Network, ScenarioInput } from "../engine/protocol.ts";
+import type { Door, Network, ScenarioInput, Tables } from "../engine/protocol.ts";
 import { Hops } from "./hops.ts";
 
 /** Maximum number of packet rows, and of events per step, which keeps a step short. */
@@ -10,12 +10,19 @@ const EVENTS = 100_000;
 export interface Window {
   from_s: number;
   to_s: number;
-  flow: number;
+  /** The flow whose packets are reported; undefined for all flows. */
+  flow: number | undefined;
+  /** Seconds between two records of the queues; undefined for those of the scenario. */
+  queues_s?: number;
 }
 
 export interface Watched {
   hops: Hops;
+  /** Records of the queues up to the end of the window. */
+  queues: Tables[];
   nodes: string[];
+  /** Time up to which packets are known. */
+  until_s: number;
   /** The sequence number of the first byte; undefined if the flow has not started. */
   first: number | undefined;
   /** Whether there were more packets than the stored maximum. */
@@ -33,21 +40,23 @@ export async function watched(
   input: ScenarioInput,
   seed: number,
   network: Network,
-  { from_s, to_s, flow }: Window,
+  { from_s, to_s, flow, queues_s }: Window,
   tell: (part: number) => void,
   isWanted: () => boolean,
 ): Promise<Watched | undefined> {
-  const first = await firstByte(door, input, seed, flow, to_s);
-  const packets = { from_s, to_s, flow, most: MOST };
-  const started = await door.ask({ op: "start", ...withTrace(input), seed, packets });
+  const first = flow === undefined ? undefined : await firstByte(door, input, seed, flow, to_s);
+  const packets = { from_s, to_s, most: MOST, ...(flow === undefined ? {} : { flow }) };
+  const started = await door.ask({ op: "start", ...withRecords(input, queues_s), seed, packets });
   if (started.errors) {
     throw new Error(started.errors.map(({ message }) => message).join("; "));
   }
   const hops = new Hops(network.links);
-  if (first !== undefined) {
+  if (first !== undefined && flow !== undefined) {
     hops.numbers.first.set(flow, first);
   }
+  const queues: Tables[] = [];
   let rows = 0;
+  let now_s = 0;
   try {
     for (let isOver = false; !isOver; ) {
       const step = await door.ask({ op: "step", run: started.run, until_s: to_s, events: EVENTS });
@@ -55,6 +64,10 @@ export async function watched(
         return undefined;
       }
       hops.add(step.tables);
+      if (step.tables.queue) {
+        queues.push({ queue: step.tables.queue });
+      }
+      now_s = step.now_s;
       rows += step.tables.packets?.rows ?? 0;
       isOver = step.over || step.now_s >= to_s || rows >= MOST;
       tell(Math.min(1, step.now_s / to_s));
@@ -62,12 +75,22 @@ export async function watched(
   } finally {
     await door.ask({ op: "close", run: started.run });
   }
-  return { hops, nodes: network.nodes.map(({ name }) => name), first, isCut: rows >= MOST };
+  return { hops, queues, nodes: network.nodes.map(({ name }) => name), first, until_s: now_s, isCut: rows >= MOST };
 }
 
-/** Adds a trace, which contains the progress of a flow at the start of the window. */
-function withTrace(input: ScenarioInput): ScenarioInput {
-  return { ...input, sets: [...(input.sets ?? []), ["record.trace", "change"]] };
+/**
+ * Adds a trace, which contains the progress of a flow at the start of the window, and records of queues. The packets of
+ * a run do not depend on what is recorded.
+ */
+function withRecords(input: ScenarioInput, queues_s: number | undefined): ScenarioInput {
+  const queues: [string, string][] =
+    queues_s === undefined
+      ? []
+      : [
+          ["record.queue", "sampled"],
+          ["record.interval", `${Math.ceil(queues_s * 1e6)} us`],
+        ];
+  return { ...input, sets: [...(input.sets ?? []), ["record.trace", "change"], ...queues] };
 }
 
 /** Finds the sequence number of the first byte. It is arbitrary, so it is read from the first packet of the flow. */
