@@ -1,7 +1,7 @@
 /** The built page, served from this machine, in a browser without other network access. */
 
 import { readFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -60,24 +60,36 @@ export async function pageOf(
   return { page, complaints };
 }
 
+/** Serves the built page; the caller closes the server. */
+export async function serve(): Promise<{ address: string; close(): Promise<unknown> }> {
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? "/", "http://page").pathname.replace(/^\/+/, "") || "index.html";
+    readFile(fileURLToPath(new URL(path, DIST))).then(
+      (bytes) => response.setHeader("content-type", TYPES[path.replace(/^.*\./, "")] ?? "text/plain").end(bytes),
+      () => response.writeHead(404).end(),
+    );
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () => new Promise((done) => server.close(done)),
+  };
+}
+
 /** A browser and a server of the page; the caller closes both. */
 export class Studio {
   private constructor(
     private readonly browser: Browser,
-    private readonly server: Server,
-    readonly address: string,
+    private readonly server: Awaited<ReturnType<typeof serve>>,
   ) {}
 
   static async open(extra: string[] = []): Promise<Studio> {
-    const server = createServer((request, response) => {
-      const path = new URL(request.url ?? "/", "http://page").pathname.replace(/^\/+/, "") || "index.html";
-      readFile(fileURLToPath(new URL(path, DIST))).then(
-        (bytes) => response.setHeader("content-type", TYPES[path.replace(/^.*\./, "")] ?? "text/plain").end(bytes),
-        () => response.writeHead(404).end(),
-      );
-    });
-    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-    return new Studio(await launch(extra), server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const server = await serve();
+    return new Studio(await launch(extra), server);
+  }
+
+  get address(): string {
+    return this.server.address;
   }
 
   /**
@@ -97,7 +109,7 @@ export class Studio {
 
   async close(): Promise<void> {
     await this.browser.close();
-    await new Promise((done) => this.server.close(done));
+    await this.server.close();
   }
 }
 

@@ -12,7 +12,7 @@ const ROUNDS = 3;
 const RECORDED_S = 2;
 const RECORDED_ROUNDS = 4;
 /** Minimum distance in pixels between the lines of two packets. */
-const APART = 2.5;
+const APART = 5;
 
 /**
  * Returns the part of a window that is initially in view: the first round trips with data. It is the entire window if
@@ -121,7 +121,9 @@ export function roundTripOf(hops: Hop[], { from, to }: { from: number; to: numbe
   const starts = new Map<number, number>();
   const shortest = { there: Number.POSITIVE_INFINITY, back: Number.POSITIVE_INFINITY };
   for (const hop of hops) {
-    const start = starts.get(hop.packet) ?? hop.start;
+    // A packet that was in transit at the start of the window has no known start.
+    const isStart = hop.from === (hop.backward ? to : from);
+    const start = starts.get(hop.packet) ?? (isStart ? hop.start : Number.NEGATIVE_INFINITY);
     starts.set(hop.packet, start);
     const side = hop.backward ? "back" : "there";
     if (hop.isTold && !hop.isDropped && hop.to === (hop.backward ? from : to)) {

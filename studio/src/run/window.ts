@@ -6,6 +6,8 @@ import { Hops } from "./hops.ts";
 /** Maximum number of packet rows, and of events per step, which keeps a step short. */
 const MOST = 60_000;
 const EVENTS = 100_000;
+/** The resolution of times in the engine, to which it rounds the end of a step. */
+const NANOSECOND = 1e-9;
 
 export interface Window {
   from_s: number;
@@ -69,7 +71,7 @@ export async function watched(
       }
       now_s = step.now_s;
       rows += step.tables.packets?.rows ?? 0;
-      isOver = step.over || step.now_s >= to_s || rows >= MOST;
+      isOver = step.over || step.now_s >= to_s - NANOSECOND || rows >= MOST;
       tell(Math.min(1, step.now_s / to_s));
     }
   } finally {
