@@ -147,6 +147,10 @@ export async function webkit(): Promise<Driven> {
     BROADWAY_DISPLAY: ":7",
     WEBKIT_DISABLE_COMPOSITING_MODE: "1",
     NO_AT_BRIDGE: "1",
+    // The name of the locale C is no language, and JavaScript rejects it.
+    LANG: "en_US.UTF-8",
+    LANGUAGE: "en_US",
+    LC_ALL: "en_US.UTF-8",
   };
   const screen = started(BROADWAY, ["--address", "127.0.0.1", "--port", String(display), ":7"], own);
   const driver = started(DRIVER, [`--port=${port}`, "--host=127.0.0.1"], own);

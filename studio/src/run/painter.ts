@@ -324,11 +324,22 @@ export class Painter {
       const text = fitting(name, room, (some) => pen.measureText(some).width);
       write(text, x, y + (this.isSmall ? 6 : 13), false);
     });
-    for (const { directions } of this.plan.lines) {
+    const { lines } = this.plan;
+    const degree = (node: number) => lines.filter(({ a, b }) => a === node || b === node).length;
+    const said = new Set<string>();
+    for (const line of lines.length > 40 ? [] : lines) {
+      const { directions } = line;
       const [direction] = directions;
-      if (!direction || direction.rate_bps === 0 || this.plan.lines.length > 40) {
+      if (!direction || direction.rate_bps === 0) {
         continue;
       }
+      // Equal links of leaves at a node have one label.
+      const hub = degree(line.a) === 1 ? line.b : degree(line.b) === 1 ? line.a : undefined;
+      const key = `${hub} ${says(directions).join(" ")}`;
+      if (hub !== undefined && said.has(key)) {
+        continue;
+      }
+      said.add(key);
       const [a, b] = this.ends(direction);
       const isFlat = Math.abs(b.x - a.x) > Math.abs(b.y - a.y);
       says(directions).forEach((text, line) => {

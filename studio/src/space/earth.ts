@@ -85,7 +85,7 @@ export function paintEarth({ material: { uniforms } }: Earth, isReal: boolean): 
   } else {
     paintPlain(pen, canvas.width, canvas.height, outlines);
   }
-  uniforms.night.value.set(isReal ? "#2c3550" : isDark() ? "#6d7480" : "#a3abc0");
+  uniforms.night.value.set(isReal ? "#566080" : isDark() ? "#aeb5c2" : "#a3abc0");
   uniforms.air.value.set(isReal ? "#4f8fd6" : "#000000");
   uniforms.map.value?.dispose();
   const texture = new CanvasTexture(canvas);
