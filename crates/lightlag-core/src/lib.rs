@@ -14,6 +14,7 @@
 //! - [`histogram`]: [`Histogram`], counts of numbers in bins whose width grows with the number.
 //! - [`ecn`]: [`Codepoint`], the ECN field of the IP header.
 //! - [`dscp`]: [`Dscp`], the differentiated services code point, in the same byte.
+//! - [`wide`]: products of 128 bits.
 //! - [`windows`]: [`Windows`], windows of time that repeat or are listed.
 //! - [`params`]: parameters of models, declared once, and registries of models.
 //! - [`custom`]: custom algorithms, as referred to by a scenario.
@@ -33,6 +34,7 @@ pub mod schema;
 pub mod time;
 pub mod units;
 pub mod varied;
+pub mod wide;
 pub mod windows;
 
 pub use dscp::Dscp;

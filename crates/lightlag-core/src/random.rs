@@ -3,7 +3,7 @@
 //! A stream is derived from the run's seed and a name ("link gateway->server loss"), never from the order in which
 //! parts were created. Adding a flow therefore changes no other link's losses.
 
-use crate::{Probability, time::Duration};
+use crate::{Probability, time::Duration, wide::wrapping_product};
 
 /// One stream of random numbers (PCG XSL RR 128/64, O'Neill 2014).
 // Kept small, because ten thousand sensors have one each: half of the bits choose the sequence.
@@ -42,7 +42,7 @@ impl RandomStream {
     #[inline]
     fn step(&mut self) -> [u64; 2] {
         let state = u128::from(self.state[0]) << 64 | u128::from(self.state[1]);
-        self.set(state.wrapping_mul(MULTIPLIER).wrapping_add(self.increment()));
+        self.set(wrapping_product(state, MULTIPLIER).wrapping_add(self.increment()));
         self.state
     }
 

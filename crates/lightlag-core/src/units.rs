@@ -105,6 +105,10 @@ impl Rate {
 
     /// Returns the time to send this many bytes, rounded up to a nanosecond.
     pub fn time_to_send(self, size: Bytes) -> Duration {
+        // Sizes below 2 GB stay within 64 bits, whose division is much faster.
+        if let Some(work) = size.bits().checked_mul(1_000_000_000) {
+            return Duration::from_nanos(work.div_ceil(self.0));
+        }
         let nanos = (u128::from(size.bits()) * 1_000_000_000).div_ceil(u128::from(self.0));
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }

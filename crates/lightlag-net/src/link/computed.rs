@@ -9,6 +9,7 @@
 use super::{Beam, LinkConfig, LinkCounters, LinkTotals, QueueFull, Waits};
 use crate::limit::{Backlog, QueueLimit};
 use crate::{LossPlace, LossProcess, NodeId, Packet};
+use lightlag_core::wide::product;
 use lightlag_core::{Duration, FreeList, Instant, Ring, prefetch};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -55,7 +56,7 @@ impl LinkConstants {
         let work = frame * NANOS_FOR_A_BYTE + remainder;
         // A product costs less than a division. The reciprocal exceeds 2^63 / rate by less than one, so the product
         // exceeds the quotient by less than work / 2^63: its integer part is usually equal, and otherwise one larger.
-        let nanos = ((u128::from(work) * u128::from(self.reciprocal)) >> 63) as u64;
+        let nanos = (product(work, self.reciprocal) >> 63) as u64;
         work.checked_sub(nanos * rate).map_or_else(|| (nanos - 1, work - (nanos - 1) * rate), |rest| (nanos, rest))
     }
 }

@@ -21,6 +21,7 @@ use crate::queue::netem::Held;
 use crate::queue::{Backlog, Discipline, Dropped, QueuedPacket, Verdicts};
 use crate::{LossPlace, LossProcess, NodeId, Packet, QueueLimit};
 use lightlag_core::custom::Fault;
+use lightlag_core::wide::product;
 use lightlag_core::{Bytes, Duration, Instant, RandomStream, Rate, SymbolRate};
 use std::collections::VecDeque;
 use std::vec::Drain;
@@ -537,7 +538,7 @@ impl<B: Clone + Default> QueuedLink<B> {
     /// Adds the time that packets have waited since the last change of the queue.
     fn count_waiting(&mut self, now: Instant) {
         let elapsed = now.since(self.queued_until).as_nanos();
-        self.totals.queued += u128::from(self.discipline.backlog().packets) * u128::from(elapsed);
+        self.totals.queued += product(self.discipline.backlog().packets.into(), elapsed);
         self.queued_until = now;
     }
 }
@@ -576,7 +577,7 @@ impl<B: Clone + Default> LinkModel<B> for QueuedLink<B> {
             totals.busy = carried * u128::from(end.as_nanos()) / u128::from(offered.max(1));
         }
         let elapsed = end.since(self.queued_until).as_nanos();
-        totals.queued += u128::from(self.discipline.backlog().packets) * u128::from(elapsed);
+        totals.queued += product(self.discipline.backlog().packets.into(), elapsed);
         totals.frames = self.framer.as_ref().map(|framer| framer.totals(end));
         totals
     }
