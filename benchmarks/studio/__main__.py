@@ -35,14 +35,14 @@ def preset(name: str) -> str:
 
 
 def ask(door: Door, **request: object) -> Any:
-    """Returns the head of an answer of the native engine."""
+    """Returns the head of a reply from the native engine."""
     answer = door.ask(json.dumps(request))
     (length,) = struct.unpack_from("<I", answer)
     return json.loads(answer[4 : 4 + length])
 
 
 def native(toml: str) -> float:
-    """Returns the milliseconds of CPU time that a run takes in the native engine, asked as the page asks."""
+    """Returns the milliseconds of CPU time that a run takes in the native engine, with the requests of the page."""
     door = Door()
     run = ask(door, op="start", toml=toml)["run"]
     start = time.thread_time()

@@ -147,7 +147,7 @@ export async function webkit(): Promise<Driven> {
     BROADWAY_DISPLAY: ":7",
     WEBKIT_DISABLE_COMPOSITING_MODE: "1",
     NO_AT_BRIDGE: "1",
-    // The name of the locale C is no language, and JavaScript rejects it.
+    // JavaScript rejects the name of the locale C as a language.
     LANG: "en_US.UTF-8",
     LANGUAGE: "en_US",
     LC_ALL: "en_US.UTF-8",

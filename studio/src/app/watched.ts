@@ -33,7 +33,7 @@ export interface Watched {
 export interface Moment {
   kind: "loss" | "path" | "start";
   time_s: number;
-  /** The flow to which it happens. */
+  /** The flow concerned. */
   flow: number;
   /** Round-trip time of the flow then, in seconds, if it is known. */
   roundTrip_s: number | undefined;

@@ -50,7 +50,7 @@ export class Ways {
     return found;
   }
 
-  /** Returns the first change of a path: of one flow, or of any. A path that is only reported again is no change. */
+  /** Returns the first change of a path: of one flow, or of any. Repeated reports of a path do not count. */
   firstChange(flow: number | undefined): { time_s: number; flow: number } | undefined {
     let first: { time_s: number; flow: number } | undefined;
     for (const [number, all] of this.ways) {

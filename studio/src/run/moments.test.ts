@@ -44,7 +44,7 @@ test("the first of loss and change of path comes first, with the round-trip time
   expect(late.map(({ roundTrip_s }) => roundTrip_s)).toEqual([7.1, 9.1, 0.1]);
 });
 
-test("moments of one flow leave out those of others", async () => {
+test("moments of one flow leave out other flows", async () => {
   const losses = run([
     [2, 1],
     [4, 0],

@@ -10,7 +10,7 @@ import { sharpen } from "./sharp.ts";
 
 /** Maximum number of packets drawn in a frame. If there are more, only every second, third and so on is drawn. */
 const MOST = 1_500;
-/** Number of packets above which each is a small square, which takes a fraction of the time. */
+/** If there are more packets, each is drawn as a small square, which takes a fraction of the time. */
 const MANY = 300;
 /** Pixels between the two directions of a link. */
 const APART = 5;

@@ -78,7 +78,7 @@ test("a replay is a run with the same seed that records its packets and queues",
   expect(replay?.queues.map(({ queue }) => [...(queue?.columns.packets?.values ?? [])])).toEqual([[3, 5]]);
 });
 
-test("a replay without anybody who wants it ends", async () => {
+test("a replay ends when its view is closed", async () => {
   const network = { links: [], nodes: [], more: { links: 0 } } as unknown as Network;
   const part = { from_s: 0, to_s: 1, margin_s: 0 };
   expect(

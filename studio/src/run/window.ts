@@ -6,7 +6,7 @@ import { Hops } from "./hops.ts";
 /** Maximum number of packet rows, and of events per step, which keeps a step short. */
 const MOST = 60_000;
 const EVENTS = 100_000;
-/** The resolution of times in the engine, to which it rounds the end of a step. */
+/** Resolution of times in the engine, which rounds the end of a step. */
 const NANOSECOND = 1e-9;
 
 export interface Window {
@@ -14,7 +14,7 @@ export interface Window {
   to_s: number;
   /** The flow whose packets are reported; undefined for all flows. */
   flow: number | undefined;
-  /** Seconds between two records of the queues; undefined for those of the scenario. */
+  /** Seconds between two records of the queues; undefined for the scenario's interval. */
   queues_s?: number;
 }
 

@@ -25,7 +25,7 @@ const LEGEND: Item[] = [
   { look: "path", shape: "line", says: "path of a flow, in its colour" },
 ];
 
-/** How the Earth is drawn: the same in all runs. */
+/** Options of the drawing, shared by all runs. */
 const hasLinks = signal(true);
 const hasNight = signal(true);
 const isReal = signal(false);

@@ -86,7 +86,7 @@ export class Heaven {
     lightEarth(this.earth, sun);
   }
 
-  /** Selects natural colours, or those of the page. */
+  /** Selects natural colours, or the colours of the page. */
   showReal(isReal: boolean): void {
     if (isReal !== this.isReal) {
       this.isReal = isReal;
@@ -94,7 +94,7 @@ export class Heaven {
     }
   }
 
-  /** The colour behind the Earth. */
+  /** Background colour. */
   get ground(): string {
     return this.colour("heaven");
   }

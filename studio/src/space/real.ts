@@ -1,5 +1,5 @@
 /**
- * An Earth in natural colours. Only its coasts are data, those of Natural Earth; the colours follow a rough table of
+ * An Earth in natural colours. Only its coasts are data, from Natural Earth; the colours follow a rough table of
  * climates: a colour for each latitude, and patches of deserts, forests and ice.
  */
 
