@@ -23,7 +23,7 @@ export interface Watched {
   /** Records of the queues up to the end of the window. */
   queues: Tables[];
   nodes: string[];
-  /** Time up to which packets are known. */
+  /** End of the known packets, in seconds. */
   until_s: number;
   /** The sequence number of the first byte; undefined if the flow has not started. */
   first: number | undefined;
