@@ -1,8 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
+import { documentation, source } from "../help/documentation.ts";
 import { focusContent, keepFocus } from "./focus.ts";
 import { Lazy } from "./lazy.tsx";
 import { title } from "./state.ts";
-import { isDark, toggleTheme } from "./theme.ts";
+import { changeTheme, nextTheme, type Theme, theme } from "./theme.ts";
 import { Told } from "./told.tsx";
 import { open, tools, view, views } from "./views.ts";
 
@@ -51,6 +52,7 @@ export function Shell() {
           {tools.map((tool) => (
             <Lazy key={tool.key} name={tool.name} load={tool.load} />
           ))}
+          <Links />
           <ThemeButton />
         </div>
       </header>
@@ -62,19 +64,42 @@ export function Shell() {
   );
 }
 
-/** The button that toggles between the light and the dark theme. */
+const THEMES: Record<Theme, [sign: string, name: string]> = {
+  system: ["◐", "as the system"],
+  light: ["☀", "light"],
+  dark: ["☾", "dark"],
+};
+
+/** The button that changes between the colours of the system, light and dark. */
 function ThemeButton() {
-  const [now, next] = isDark() ? ["dark", "light"] : ["light", "dark"];
+  const [sign, now] = THEMES[theme.value];
+  const [, next] = THEMES[nextTheme()];
   return (
     <button
       type="button"
       class="icon"
-      aria-label={`Colours: ${now}. Change to ${next}`}
-      title={`Change to ${next} colours`}
-      onClick={toggleTheme}
+      aria-label={`Colours: ${now}. Change to: ${next}`}
+      title={`Colours: ${now}. Change to: ${next}`}
+      onClick={changeTheme}
     >
-      <span aria-hidden="true">{now === "dark" ? "☾" : "☀"}</span>
+      <span aria-hidden="true">{sign}</span>
     </button>
+  );
+}
+
+/** Links to the documentation and the source, where the publisher of the page has given them. */
+function Links() {
+  const links = [
+    ["Docs", "Documentation", documentation()],
+    ["Source", "Source code", source()],
+  ] as const;
+  return links.map(
+    ([name, title, address]) =>
+      address && (
+        <a class="tool-link" key={name} href={address} title={title} target="_blank" rel="noopener">
+          {name}
+        </a>
+      ),
   );
 }
 

@@ -50,6 +50,9 @@ export const variants = signal<Variant[]>([]);
 /** Number of seeds per variant. */
 export const seeds = signal(10);
 
+/** Whether the view that opens next starts its runs by itself, because the scenario came with a link. */
+export const startsItself = signal(false);
+
 /** Number of scenarios that were opened. */
 export const taken = signal(0);
 

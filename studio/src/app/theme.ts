@@ -19,10 +19,14 @@ export function isDark(): boolean {
   return theme.value === "dark" || (theme.value === "system" && systemIsDark.value);
 }
 
-/** Toggles between light and dark. The system's own theme is stored as "system", so the page follows the system. */
-export function toggleTheme(): void {
-  const wantsDark = !isDark();
-  theme.value = wantsDark === systemIsDark.value ? "system" : wantsDark ? "dark" : "light";
+/** The themes in the order of the button: the first click on a page that follows the system changes its colours. */
+export function nextTheme(): Theme {
+  const order: Theme[] = systemIsDark.value ? ["system", "light", "dark"] : ["system", "dark", "light"];
+  return order[(order.indexOf(theme.value) + 1) % order.length] ?? "system";
+}
+
+export function changeTheme(): void {
+  theme.value = nextTheme();
 }
 
 /** Updates the document's theme. */

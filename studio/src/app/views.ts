@@ -10,6 +10,7 @@ export interface View {
 }
 
 export const views: View[] = [
+  { key: "start", name: "Start", load: () => import("../start/view.tsx") },
   { key: "scenario", name: "Scenario", load: () => import("../scenario/view.tsx") },
   { key: "run", name: "Run", load: () => import("../run/view.tsx") },
   { key: "compare", name: "Compare", load: () => import("../compare/view.tsx") },
@@ -27,7 +28,7 @@ export const view = signal<string>(known(new URLSearchParams(globalThis.location
 
 /** Returns the key of an existing view. */
 function known(key: string | null | undefined): string {
-  return views.find((other) => other.key === key)?.key ?? "scenario";
+  return views.find((other) => other.key === key)?.key ?? "start";
 }
 
 /** Opens a view. The browser's back button returns to the previous view. */

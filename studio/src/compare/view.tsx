@@ -2,8 +2,9 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { compareCommand, Repeat } from "../app/command.tsx";
 import { Prose } from "../app/name.tsx";
-import { seeds, title } from "../app/state.ts";
+import { scenarioInput, seeds, startsItself, title, variants } from "../app/state.ts";
 import { tell } from "../app/told.tsx";
 import * as there from "../save/there.ts";
 import { answer } from "./answer.ts";
@@ -36,6 +37,12 @@ export default function CompareView() {
     }
   });
   useSignalEffect(() => {
+    if (startsItself.value && canRun.value) {
+      startsItself.value = false;
+      void run();
+    }
+  });
+  useSignalEffect(() => {
     const isThere = comparison.value.contenders.length > 0;
     there.comparison.value = isThere ? reported : undefined;
     there.figures.value = isThere ? figuresOf : undefined;
@@ -56,6 +63,14 @@ export default function CompareView() {
       <Words />
       {found.contenders.length > 0 && (
         <>
+          <Repeat
+            make={() => {
+              const own = scenarioInput();
+              return progress.value.done > 0
+                ? compareCommand(own, variants.value, isFixed.value ? undefined : seeds.value)
+                : undefined;
+            }}
+          />
           <section class="panel results" aria-label="Results">
             <Table comparison={found} planned={seeds.value} />
             <div class="charts">

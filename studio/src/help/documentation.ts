@@ -1,4 +1,14 @@
-/** Address of the documentation, which the publisher of the page writes into its head; undefined if there is none. */
+/** Addresses that the publisher of the page writes into its head; undefined where there is none. */
+
+function published(name: string): string | undefined {
+  return document.querySelector<HTMLMetaElement>(`meta[name="lightlag-${name}"]`)?.content || undefined;
+}
+
 export function documentation(): string | undefined {
-  return document.querySelector<HTMLMetaElement>('meta[name="lightlag-documentation"]')?.content || undefined;
+  return published("documentation");
+}
+
+/** Address of the source code. */
+export function source(): string | undefined {
+  return published("source");
 }

@@ -26,5 +26,8 @@ export async function start(token: string): Promise<void> {
   const file = machine.value?.file;
   if (file) {
     notice.value = await takeOpened(file);
+    if (view.value === "start") {
+      view.value = "scenario";
+    }
   }
 }

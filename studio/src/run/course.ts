@@ -53,7 +53,8 @@ export class Course {
   /** Rows recorded by the last single step, as text. */
   private happened: string[] = [];
   private lastNews = Number.NEGATIVE_INFINITY;
-  private lastTexts = Number.NEGATIVE_INFINITY;
+  /** Time that is reached at full speed, before the pace applies. */
+  private skip_s = 0;
   /** Clock value and the time of the run at that moment. */
   private anchor = { clock: 0, now: 0 };
 
@@ -94,7 +95,9 @@ export class Course {
     }
   }
 
-  private async start({ input, seed, packets }: { input: object; seed?: number; packets?: Watch }): Promise<void> {
+  private async start(message: { input: object; seed?: number; packets?: Watch; skip_s?: number }): Promise<void> {
+    const { input, seed, packets, skip_s = 0 } = message;
+    this.skip_s = skip_s;
     const request = {
       op: "start",
       ...input,
@@ -142,7 +145,7 @@ export class Course {
   }
 
   private anchorHere(): void {
-    this.anchor = { clock: this.around.clock(), now: this.now };
+    this.anchor = { clock: this.around.clock(), now: Math.max(this.now, this.skip_s) };
   }
 
   /** Advances for about one slice. Returns true if the run is over. */

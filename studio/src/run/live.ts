@@ -45,10 +45,14 @@ export interface Choice {
   seed?: number;
   /** Seconds of the run per second; `Infinity` for maximum speed. */
   speed: number;
+  /** Time in seconds that is reached at full speed, before packets are reported and `speed` applies. */
+  skip_s?: number;
 }
 
 /** Maximum number of packets that a step reports. Packets are reported unless the run starts at maximum speed. */
 const WATCHED: Watch = { from_s: 0, most: 2000 };
+/** Seconds of packets reported before the time that is skipped to: those in transit at that time. */
+const UNDER_WAY = 2;
 
 /** Error of a scenario that cannot run. */
 export class Refused extends EngineError {
@@ -164,7 +168,7 @@ export class Live {
     };
     this.line.onerror = (event) =>
       this.fail(`the worker of the run ended${event.message ? ` (${event.message})` : ""}`);
-    const { seed } = this.choice;
+    const { seed, skip_s = 0 } = this.choice;
     this.hasPackets = Number.isFinite(this.speed.peek());
     this.tell({ kind: "listen", wants: this.listeners.size > 0 });
     this.tell({ kind: "pace", speed: this.speed.peek() });
@@ -174,7 +178,8 @@ export class Live {
         kind: "start",
         input: this.input,
         ...(seed === undefined ? {} : { seed }),
-        ...(this.hasPackets ? { packets: WATCHED } : {}),
+        ...(skip_s > 0 ? { skip_s } : {}),
+        ...(this.hasPackets ? { packets: { ...WATCHED, from_s: Math.max(0, skip_s - UNDER_WAY) } } : {}),
       });
     });
   }

@@ -94,7 +94,8 @@ export type ToCourse =
   | { kind: "open"; module: WebAssembly.Module; schema: unknown }
   /** Opens the engine of `lightlag studio`. The WebAssembly module analyses the results. */
   | { kind: "open"; address: Address; module: WebAssembly.Module }
-  | { kind: "start"; input: ScenarioInput; seed?: number; packets?: Watch }
+  /** `skip_s` is the time that is reached at full speed, before the pace applies. */
+  | { kind: "start"; input: ScenarioInput; seed?: number; packets?: Watch; skip_s?: number }
   /** Seconds of the run per second; `Infinity` for maximum speed. */
   | { kind: "pace"; speed: number }
   | { kind: "go"; how: "on" | "to the next loss" | "one step" }

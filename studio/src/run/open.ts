@@ -52,6 +52,19 @@ async function opened(address: Address | undefined): Promise<Worker> {
 }
 
 /**
+ * Creates a run that leaves the page's run alone; the caller stops it. It is paused at its start.
+ *
+ * @throws {Refused} if the scenario cannot run
+ */
+export async function separate(input: ScenarioInput, choice: Choice): Promise<Live> {
+  const next = await Live.start(input, choice, line);
+  if (next.started.nodes.length > 0) {
+    waysOf(next);
+  }
+  return next;
+}
+
+/**
  * Creates a run, which replaces the previous one and is paused at its start.
  *
  * @throws {Refused} if the scenario cannot run

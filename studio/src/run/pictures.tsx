@@ -4,14 +4,19 @@ import { checked } from "../app/state.ts";
 import type { Watched } from "../app/watched.ts";
 import { panels } from "./panels.ts";
 
-/** The open animation: it stays open when another run starts. */
+/**
+ * The open animation, which stays open when another run starts; "" for none. Undefined until the user chooses: the
+ * picture of the space that the nodes are in, or else of the network.
+ */
 const open = signal<string | undefined>(undefined);
 
 /** The animations of a run; one is open at a time. */
 export function Pictures({ live }: { live: Watched }) {
   const scenario = checked.value?.scenario ?? {};
   const shown = panels.filter(({ when }) => when(scenario));
-  const now = shown.find(({ id }) => id === open.value);
+  const first = shown.find(({ id }) => id === "globe" || id === "swarm") ?? shown[0];
+  const chosen = open.value === undefined ? first : shown.find(({ id }) => id === open.value);
+  const now = chosen ?? (open.value === "" ? undefined : first);
   return (
     <section class="pictures panel" aria-label="Animations">
       <fieldset class="pictures-bar" aria-label="Animation">
@@ -21,7 +26,7 @@ export function Pictures({ live }: { live: Watched }) {
             key={id}
             aria-pressed={now?.id === id}
             onClick={() => {
-              open.value = open.value === id ? undefined : id;
+              open.value = now?.id === id ? "" : id;
             }}
           >
             {title}

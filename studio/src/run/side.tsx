@@ -1,4 +1,5 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
+import { Repeat, runCommand } from "../app/command.tsx";
 import { Name } from "../app/name.tsx";
 import { grouped, number, rate } from "../app/numbers.ts";
 import { live } from "../app/state.ts";
@@ -75,6 +76,8 @@ function Outcome({ run }: { run: Live }) {
           </>
         )}
       </dl>
+      <h3>Repeat it</h3>
+      <Repeat make={() => runCommand(run.input, run.seed)} />
     </section>
   );
 }

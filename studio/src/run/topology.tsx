@@ -20,8 +20,11 @@ import { run, SPEEDS, setSpeed } from "./running.ts";
 
 const MOST_FLOWS = 8;
 
-/** Animation of the network during a run: queues that fill, and packets in transit. */
-export default function Topology({ live }: { live: Watched }) {
+/**
+ * Animation of the network during a run: queues that fill, and packets in transit. A plain one has no table, and
+ * leaves what it does not explain to its surroundings.
+ */
+export default function Topology({ live, isPlain = false }: { live: Watched; isPlain?: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const network = useSignal<Network | undefined>(undefined);
   const figures = useSignal<Figures | undefined>(undefined);
@@ -127,37 +130,10 @@ export default function Topology({ live }: { live: Watched }) {
   const hasPackets = live.hasPackets || replay.value !== undefined;
   return (
     <section class="moving" aria-label="Network">
-      <Key
-        flows={names.flows}
-        figures={figures.value}
-        isStill={isStill}
-        hasPackets={hasPackets}
-        replay={isReplayed ? replay.value : undefined}
-      />
-      {!live.hasPackets && network.value && (
-        <div class="moving-says moving-replay">
-          {isReplayed && replay.value && (
-            <ReplayBar
-              replay={replay.value}
-              now_s={figures.value?.time_s ?? replay.value.from_s}
-              isPlaying={isPlaying.value && !isStill}
-              moments={moments.value}
-              kind={kind.value ?? moments.value[0]?.kind}
-              choose={(next) => {
-                kind.value = next;
-              }}
-              play={(next) => {
-                isPlaying.value = next;
-                shown.current?.play(next);
-              }}
-              seek={(time_s) => {
-                isPlaying.value = false;
-                shown.current?.seek(time_s);
-              }}
-            />
-          )}
-          {part.value !== undefined && <span>Running again for its packets: {Math.round(part.value * 100)} %</span>}
-          {!isReplayed && <span>Packets are not recorded at full speed.</span>}{" "}
+      <Key flows={names.flows} figures={figures.value} isStill={isStill} hasPackets={live.hasPackets} />
+      {!live.hasPackets && !isPlain && network.value && (
+        <p class="moving-says">
+          Packets are not recorded at full speed.{" "}
           <button type="button" onClick={() => watch(network.value)}>
             Watch its packets{isReplayed ? " from the start" : ""}
           </button>
@@ -165,8 +141,8 @@ export default function Topology({ live }: { live: Watched }) {
       )}
       <Fault>{fault.value}</Fault>
       <canvas ref={canvas} role="img" aria-label={described(network.value, figures.value, names)} />
-      {network.value && figures.value && (
-        <Links figures={figures.value} names={names} network={network.value} hasPackets={hasPackets} />
+      {!isPlain && network.value && figures.value && (
+        <Links figures={figures.value} names={names} network={network.value} hasPackets={live.hasPackets} />
       )}
     </section>
   );
@@ -255,7 +231,7 @@ function described(network: Network | undefined, figures: Figures | undefined, n
   const queue = fullest?.queue
     ? `the longest queue is at ${names.links[fullest.link]}: ${several(fullest.queue, "packet")}`
     : "no packet waits in a queue";
-  return `${parts} At ${figures.time_s.toFixed(2)} s ${queue}. The table below has the others.`;
+  return `${parts} At ${figures.time_s.toFixed(2)} s ${queue}.`;
 }
 
 /** Legend of the marks, and the current content. */

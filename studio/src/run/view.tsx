@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { Fault } from "../app/fault.tsx";
 import { Lazy } from "../app/lazy.tsx";
 import { Name, Prose } from "../app/name.tsx";
-import { checked, isSound, live } from "../app/state.ts";
+import { checked, isSound, live, startsItself } from "../app/state.ts";
 import * as there from "../save/there.ts";
 import { keepChosen } from "./chosen.ts";
 import { Controls, onKey } from "./controls.tsx";
@@ -19,7 +19,7 @@ import { Side } from "./side.tsx";
 const charts = () => import("./charts.tsx");
 const waterfall = () => import("./waterfall.tsx");
 
-/** A live run of the scenario: controls, charts, the reason for its speed, and the result. */
+/** A live run of the scenario: controls, its picture with the answer next to it, and its charts. */
 export default function RunView() {
   useEffect(() => {
     const end = keepChosen();
@@ -31,13 +31,20 @@ export default function RunView() {
         setTimeout(prepare, 500);
       }
     });
-    if (!live.peek() || isStale.peek()) {
+    const endLinks = effect(() => {
+      if (startsItself.value) {
+        startsItself.value = false;
+        void run();
+      }
+    });
+    if (!isStarting.peek() && (!live.peek() || isStale.peek())) {
       void run();
     }
     return () => {
       end();
       endSaid();
       endReady();
+      endLinks();
       there.figures.value = undefined;
       document.removeEventListener("keydown", onKey);
     };
@@ -47,14 +54,14 @@ export default function RunView() {
       <Controls />
       <Faults />
       <div class="columns">
-        <div class="middle">
-          <Lazy name="The charts" load={charts} />
+        {live.value && <Pictures live={live.value} />}
+        <div class="findings">
           <Why />
-          {(live.value?.result.value?.pages.length ?? 0) > 0 && <Lazy name="The waterfall" load={waterfall} />}
-          {live.value && <Pictures live={live.value} />}
+          <Side />
         </div>
-        <Side />
       </div>
+      <Lazy name="The charts" load={charts} />
+      {(live.value?.result.value?.pages.length ?? 0) > 0 && <Lazy name="The waterfall" load={waterfall} />}
     </div>
   );
 }

@@ -21,14 +21,20 @@ from = "client"
 to = "server"
 `;
 
-/** The shipped scenarios as cards: a row that scrolls, or all of them. */
-export function Cards() {
+/** The shipped scenarios as cards: a row that scrolls, or all of them. `made` is called after the minimal one was opened. */
+export function Cards({ made }: { made?: () => void }) {
   const isWide = useSignal(false);
   return (
     <section class="cards" aria-label="Presets">
       <header>
         <h2>Start from a scenario</h2>
-        <button type="button" onClick={() => take(NEW)}>
+        <button
+          type="button"
+          onClick={() => {
+            take(NEW);
+            made?.();
+          }}
+        >
           New
         </button>
         <button type="button" class="plain" aria-expanded={isWide.value} onClick={() => (isWide.value = !isWide.value)}>

@@ -1,8 +1,8 @@
 /** Opens the scenario of the page's address, at the start and whenever a link is followed. */
 
 import { batch, signal } from "@preact/signals";
-import { files, seed, seeds, take, toml, variants } from "../app/state.ts";
-import { open, view, views } from "../app/views.ts";
+import { files, seed, seeds, startsItself, take, toml, variants } from "../app/state.ts";
+import { open, view } from "../app/views.ts";
 import { isLink, LinkError, read, type Shared, written } from "./link.ts";
 
 /** Reason why the link gave no scenario; the page keeps its own. */
@@ -33,9 +33,9 @@ function accept(shared: Shared): void {
     variants.value = shared.variants ?? [];
     seeds.value = shared.seeds ?? seeds.peek();
   });
-  if (shared.view !== undefined && views.some(({ key }) => key === shared.view)) {
-    open(shared.view);
-  }
+  // A link shows its result, whatever view it was made in.
+  startsItself.value = true;
+  open(shared.view === "compare" && shared.variants ? "compare" : "run");
 }
 
 /** Returns the content of a link to this page. */
