@@ -93,12 +93,12 @@ export class Studio {
   }
 
   /**
-   * Opens a page in a new profile, collects all errors that the browser reports, and waits until `ready` is shown: by
-   * default the state of the scenario.
+   * Opens a page in a new profile, by default with the view of the scenario, collects all errors that the browser
+   * reports, and waits until `ready` is shown: by default the state of the scenario.
    */
   async page(
     options: BrowserContextOptions = {},
-    query = "",
+    query = "?view=scenario",
     ready = ".standing:is(.good, .warn, .bad)",
   ): Promise<{ page: Page; complaints: string[] }> {
     const opened = await pageOf(this.browser, options);
@@ -127,6 +127,14 @@ export async function openToml(page: Page, toml: string): Promise<void> {
     .locator("input[type=file]")
     .setInputFiles({ name: "a.toml", mimeType: "text/plain", buffer: Buffer.from(toml) });
   await page.getByText("a.toml is now the scenario").waitFor();
+}
+
+/** Opens an animation of a run, unless it is open. */
+export async function animation(page: Page, name: string): Promise<void> {
+  const button = page.getByRole("group", { name: "Animation" }).getByRole("button", { name: new RegExp(`^${name}$`) });
+  if ((await button.getAttribute("aria-pressed")) !== "true") {
+    await button.click();
+  }
 }
 
 /** Returns a function that sends touch events to the browser. */

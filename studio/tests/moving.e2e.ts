@@ -2,7 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingers, GL, openToml, PAIR, Studio, violations } from "./browser.ts";
+import { animation, fingers, GL, openToml, PAIR, Studio, violations } from "./browser.ts";
 
 const SHOTS = fileURLToPath(new URL("../../dist/screenshots/", import.meta.url));
 
@@ -35,7 +35,7 @@ async function open(
     .setInputFiles({ name: `${name}.toml`, mimeType: "text/plain", buffer: toml });
   await expect.poll(() => page.locator(".title").textContent(), { timeout: 20_000 }).toBe(name);
   await page.getByRole("link", { name: "Run", exact: true }).click();
-  await page.getByRole("group", { name: "Animation" }).getByRole("button", { name: picture, exact: true }).click();
+  await animation(page, picture);
   return { page, complaints };
 }
 
@@ -152,7 +152,7 @@ describe("queues", () => {
     await page.locator(".hash").waitFor();
     await page.locator(".speed select").selectOption("1");
     await page.getByRole("button", { name: "Run", exact: true }).click();
-    await page.getByRole("group", { name: "Animation" }).getByRole("button", { name: "Network", exact: true }).click();
+    await animation(page, "Network");
     const most = page.locator(".moving-links tbody td").nth(2);
     await expect.poll(async () => Number(await most.textContent()), { timeout: 40_000 }).toBeGreaterThan(9);
     const shown = await frames(page);

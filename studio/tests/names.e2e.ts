@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { GL, openToml, Studio } from "./browser.ts";
+import { animation, GL, openToml, Studio } from "./browser.ts";
 
 let studio: Studio;
 
@@ -65,10 +65,6 @@ function broken(page: Page, names: string[]): Promise<string[]> {
     }
     return found;
   }, names);
-}
-
-async function animation(page: Page, name: string): Promise<void> {
-  await page.getByRole("group", { name: "Animation" }).getByRole("button", { name, exact: true }).click();
 }
 
 describe.each([390, 1440])("at a width of %i no name breaks", (width) => {

@@ -59,7 +59,8 @@ describe("links", () => {
     expect(link.length).toBeLessThan(1000);
 
     const other = await studio.page({}, link.replace(studio.address, ""), ".compare");
-    await other.page.getByText("0 of 21 runs").waitFor();
+    await other.page.getByText("21 of 21 runs").waitFor();
+    await other.page.locator(".answer").waitFor();
     expect(
       await other.page.locator(".entry .name").evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value)),
     ).toEqual(["newreno", "cubic", "hybla"]);
@@ -78,7 +79,7 @@ describe("links", () => {
     ["#a.AAAA", "damaged or truncated"],
     ["#c.AAAA", 'has version "c"'],
   ])("%s gives one clear message, and the page still works", async (fragment, message) => {
-    const { page, complaints } = await studio.page({}, fragment);
+    const { page, complaints } = await studio.page({}, `?view=scenario${fragment}`);
     await page.getByRole("alert").filter({ hasText: message }).waitFor();
     expect(await text(page)).toContain('"geo"');
     expect(complaints).toEqual([]);
@@ -120,7 +121,13 @@ describe("embedded runs", () => {
     expect(await violations(page)).toEqual([]);
     expect(complaints).toEqual([]);
     const link = (await page.getByRole("link", { name: "Open in the studio" }).getAttribute("href")) ?? "";
-    const whole = await studio.page({}, link.replace("./", ""));
+    // The link runs by itself, and shows the result of the frame.
+    const whole = await studio.page({}, link.replace("./", ""), ".outcome .hash");
+    expect(await whole.page.locator(".outcome .hash").textContent()).toBe(
+      await page.locator(".hash code").textContent(),
+    );
+    await whole.page.getByRole("link", { name: "Scenario" }).click();
+    await whole.page.locator(".standing:is(.good, .warn)").waitFor();
     expect(await text(whole.page)).toContain("bbr");
   });
 

@@ -17,16 +17,17 @@ function ground(page: Page): Promise<string> {
 }
 
 test.each(["light", "dark"] as const)(
-  "each click on the colours has a visible effect, on a system that is %s",
+  "clicks on the colours change them, and lead back to those of a system that is %s",
   async (colorScheme) => {
     const { page } = await studio.page({ colorScheme });
     const button = page.getByRole("button", { name: /^Colours: / });
     const seen = [await ground(page)];
-    for (let click = 0; click < 4; click++) {
+    for (let click = 0; click < 3; click++) {
       await button.click();
       seen.push(await ground(page));
     }
-    expect(seen.slice(1).every((colour, at) => colour !== seen[at])).toBe(true);
+    expect(seen[1]).not.toBe(seen[0]);
+    expect(seen.slice(2)).toEqual([seen[0], seen[0]]);
     // Back at the colours of the system, the page follows it.
     await page.emulateMedia({ colorScheme: colorScheme === "light" ? "dark" : "light" });
     await expect.poll(() => ground(page)).toBe(seen[1]);

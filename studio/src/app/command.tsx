@@ -107,8 +107,13 @@ export async function compareCommand(
   return { text: text.map(quoted).join(" "), ...rest };
 }
 
+interface Repeated {
+  title?: string;
+  make: () => Promise<Command | undefined> | undefined;
+}
+
 /** A command with a button that copies it. `make` reads signals, and is called again when they change. */
-export function Repeat({ make }: { make: () => Promise<Command | undefined> | undefined }) {
+export function Repeat({ title, make }: Repeated) {
   const found = useSignal<Command | undefined>(undefined);
   const said = useSignal("");
   useSignalEffect(() => {
@@ -143,6 +148,7 @@ export function Repeat({ make }: { make: () => Promise<Command | undefined> | un
   };
   return (
     <div class="repeat">
+      {title && <h3>{title}</h3>}
       <code>{command.text}</code>
       <button type="button" aria-label={`Copy: ${command.text}`} onClick={() => void copy()}>
         Copy

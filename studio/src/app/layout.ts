@@ -25,11 +25,26 @@ export function rate(bps: number): string {
   return `${Number((bps / Number(factor)).toPrecision(4))} ${unit}`;
 }
 
+/** Returns the unit of a time as a person writes it, and its length in seconds. */
+export function unitOfTime(seconds: number): [unit: string, length_s: number] {
+  const [unit, length_s] = TIMES.find(([, , from_s]) => seconds >= from_s) ?? ["ms", 1e-3];
+  return [unit, length_s];
+}
+
+/** Units of time, their lengths, and the shortest time that is written in each, in seconds. */
+const TIMES: [unit: string, length_s: number, from_s: number][] = [
+  ["h", 3600, 7200],
+  ["min", 60, 120],
+  ["s", 1, 1],
+];
+
 /** Formats a time in a suitable unit. */
 export function time(seconds: number): string {
-  return seconds >= 1 || seconds === 0
-    ? `${Number(seconds.toPrecision(4))} s`
-    : `${Number((seconds * 1e3).toPrecision(4))} ms`;
+  if (Number.isNaN(seconds)) {
+    return "–";
+  }
+  const [unit, length_s] = seconds === 0 ? ["s", 1] : unitOfTime(seconds);
+  return `${Number((seconds / Number(length_s)).toPrecision(4))} ${unit}`;
 }
 
 /** The graph to lay out; flows determine the left side. */

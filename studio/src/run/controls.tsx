@@ -18,7 +18,7 @@ import {
 
 /** Formats a time of a run: with all digits if it is paused, with few while it advances. */
 function timeOf(state: string | undefined, seconds: number): string {
-  return state === "paused" ? fixed(seconds, 6) : number(Number(seconds.toFixed(seconds < 10 ? 3 : 2)), 7);
+  return state === "paused" ? fixed(seconds, 6) : number(seconds, 4);
 }
 
 /** Play and pause, restart, one step, the next loss, speed, and the progress of the run. */
@@ -101,7 +101,7 @@ export function Controls() {
       </label>
       <span class="time">
         <progress aria-label="Progress" max={end || 1} value={Math.min(time, end || 1)} />
-        <span class="mono">{now ? `${timeOf(state, time)} / ${number(end, 6)}` : "0 / 0"} s</span>
+        <span class="mono">{now ? `${timeOf(state, time)} / ${number(end, 4)}` : "0 / 0"} s</span>
       </span>
       <p class="happened quiet" role="status">
         {now && now.happened.value.length > 0 && (

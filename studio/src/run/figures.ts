@@ -1,6 +1,7 @@
 /** The charts of a run as data, for the screen and for files. */
 
 import { signal } from "@preact/signals";
+import { unitOfTime } from "../app/layout.ts";
 import { factorOf, grouped, number } from "../app/numbers.ts";
 import type { Figure as FigureOfFile } from "../save/figure.ts";
 import { listed } from "../save/report/charts.ts";
@@ -107,15 +108,17 @@ class Maker {
 
   async rtt(): Promise<Figure> {
     if (this.chosen.flows.length !== 1) {
-      const lines = times(await this.perFlow("srtt_s", "SRTT"), 1e3);
-      return this.figure("rtt", "SRTT", "ms", lines);
+      const lines = await this.perFlow("srtt_s", "SRTT");
+      const [unit, length_s] = unitOfRtt(topOf(lines));
+      return this.figure("rtt", "SRTT", unit, times(lines, 1 / length_s));
     }
     const [flow = 0] = this.chosen.flows;
     const lines = await Promise.all([
       this.line("trace", "rtt_s", flow, "RTT", 5),
       this.line("trace", "srtt_s", flow, "SRTT", 0),
     ]);
-    return this.figure("rtt", "RTT and SRTT", "ms", times(lines, 1e3));
+    const [unit, length_s] = unitOfRtt(topOf(lines));
+    return this.figure("rtt", "RTT and SRTT", unit, times(lines, 1 / length_s));
   }
 
   async goodput(): Promise<Figure> {
@@ -224,6 +227,11 @@ export function valueAt({ x, y, looks }: Line, time: number): number {
     return y[at + 1] as number;
   }
   return at < 0 ? Number.NaN : (y[at] as number);
+}
+
+/** Returns the unit of a chart of round trips: milliseconds below 10 s. */
+function unitOfRtt(longest_s: number): [unit: string, length_s: number] {
+  return longest_s < 10 ? ["ms", 1e-3] : unitOfTime(longest_s);
 }
 
 /** Formats a value for charts. */

@@ -42,7 +42,7 @@ export const panels: Panel[] = [
     "network",
     "Network",
     () => true,
-    () => import("./topology.tsx"),
+    () => import("./replay.tsx"),
   ),
   panel(
     "space-time",

@@ -1,7 +1,8 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { Repeat, runCommand } from "../app/command.tsx";
+import { time } from "../app/layout.ts";
 import { Name } from "../app/name.tsx";
-import { grouped, number, rate } from "../app/numbers.ts";
+import { fixed, grouped, number, rate } from "../app/numbers.ts";
 import { live } from "../app/state.ts";
 import { type Head, Table } from "../app/table.tsx";
 import { SERIES } from "../app/theme.ts";
@@ -76,20 +77,24 @@ function Outcome({ run }: { run: Live }) {
           </>
         )}
       </dl>
-      <h3>Repeat it</h3>
-      <Repeat make={() => runCommand(run.input, run.seed)} />
+      <Repeat title="Repeat it" make={() => runCommand(run.input, run.seed)} />
     </section>
   );
+}
+
+/** Formats a fraction of the time. */
+function percent(fraction: number): string {
+  return fraction > 0 && fraction < 1e-3 ? "< 0.1 %" : `${fixed(100 * fraction, fraction < 0.1 ? 1 : 0)} %`;
 }
 
 const FLOW_HEADS: readonly Head[] = [
   "Flow",
   "Goodput",
   ["cwnd", "Segments"],
-  ["SRTT", "Milliseconds"],
+  ["SRTT", "Smoothed round-trip time"],
   ["Lost", "Packets that were dropped on the forward path"],
 ];
-const LINK_HEADS: readonly Head[] = ["Link", ["Queue", "Maximum length of the queue so far, in packets"]];
+const LINK_HEADS: readonly Head[] = ["Link", ["Max queue", "Maximum length of the queue so far, in packets"]];
 
 function Flows({ run }: { run: Live }) {
   const shown = flowsOf(run);
@@ -115,7 +120,7 @@ function Flows({ run }: { run: Live }) {
                 />
                 <td>{rate(goodput)}</td>
                 <td>{short(Math.round(now?.cwnd_segments ?? Number.NaN))}</td>
-                <td>{short(Number(((now?.srtt_s ?? Number.NaN) * 1e3).toPrecision(3)))}</td>
+                <td>{time(Number((now?.srtt_s ?? Number.NaN).toPrecision(3)))}</td>
                 <td class={now && now.state !== "open" && now.state !== "" && !summary ? "repairs" : ""}>
                   {grouped(now?.lost ?? 0)}
                 </td>
@@ -174,7 +179,7 @@ function Links({ run }: { run: Live }) {
                   onChange={() => toggle("link", run, link)}
                 />
                 <td>{grouped(most.get(link) ?? 0)}</td>
-                {summary && <td>{told ? `${number(100 * told.utilisation, 3)} %` : "–"}</td>}
+                {summary && <td>{told ? percent(told.utilisation) : "–"}</td>}
               </tr>
             );
           })}

@@ -15,16 +15,21 @@ import type { Network, Tables } from "../engine/protocol.ts";
 import { momentSays } from "./moments.ts";
 import { type Figures, Moving } from "./moving.ts";
 import { counted } from "./queues.ts";
-import { partOf, type Replay, replayOf } from "./replay.ts";
-import { run, SPEEDS, setSpeed } from "./running.ts";
 
 const MOST_FLOWS = 8;
+
+interface Shown {
+  live: Watched;
+  isPlain?: boolean;
+  /** Shows the packets of a run that went too fast to record them. */
+  watch?: () => Promise<void>;
+}
 
 /**
  * Animation of the network during a run: queues that fill, and packets in transit. A plain one has no table, and
  * leaves what it does not explain to its surroundings.
  */
-export default function Topology({ live, isPlain = false }: { live: Watched; isPlain?: boolean }) {
+export default function Topology({ live, isPlain = false, watch }: Shown) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const network = useSignal<Network | undefined>(undefined);
   const figures = useSignal<Figures | undefined>(undefined);
@@ -63,8 +68,8 @@ export default function Topology({ live, isPlain = false }: { live: Watched; isP
         queueMicrotask(() => moving?.restyle());
       }),
     ];
-    const watch = new ResizeObserver(() => moving?.resize());
-    watch.observe(place);
+    const sizes = new ResizeObserver(() => moving?.resize());
+    sizes.observe(place);
     const show = async () => {
       const { input } = live;
       const answer = await own.ask({ op: "network", ...input });
@@ -118,8 +123,7 @@ export default function Topology({ live, isPlain = false }: { live: Watched; isP
     });
     return () => {
       isGone = true;
-      shown.current = undefined;
-      watch.disconnect();
+      sizes.disconnect();
       for (const end of ends) {
         end();
       }
@@ -131,11 +135,11 @@ export default function Topology({ live, isPlain = false }: { live: Watched; isP
   return (
     <section class="moving" aria-label="Network">
       <Key flows={names.flows} figures={figures.value} isStill={isStill} hasPackets={live.hasPackets} />
-      {!live.hasPackets && !isPlain && network.value && (
+      {!live.hasPackets && watch && network.value && (
         <p class="moving-says">
           Packets are not recorded at full speed.{" "}
-          <button type="button" onClick={() => watch(network.value)}>
-            Watch its packets{isReplayed ? " from the start" : ""}
+          <button type="button" onClick={() => void watch()}>
+            Watch its packets
           </button>
         </div>
       )}
@@ -146,55 +150,6 @@ export default function Topology({ live, isPlain = false }: { live: Watched; isP
       )}
     </section>
   );
-}
-
-/** Plays the packets of a moment, and selects another one. */
-function ReplayBar(props: {
-  replay: Replay;
-  now_s: number;
-  isPlaying: boolean;
-  moments: Moment[];
-  kind: Moment["kind"] | undefined;
-  choose(next: Moment["kind"]): void;
-  play(next: boolean): void;
-  seek(time_s: number): void;
-}) {
-  const { replay, now_s, isPlaying, moments, kind, choose, play, seek } = props;
-  const { from_s, to_s } = replay;
-  return (
-    <>
-      <button type="button" onClick={() => play(!isPlaying)}>
-        <span aria-hidden="true">{isPlaying ? "❚❚" : "▶"}</span> {isPlaying ? "Pause packets" : "Play packets"}
-      </button>
-      <label>
-        Packets of{" "}
-        <select value={kind} onChange={({ currentTarget }) => choose(currentTarget.value as Moment["kind"])}>
-          <Options options={moments.map((one) => [one.kind, momentSays(one)])} />
-        </select>
-      </label>
-      <input
-        type="range"
-        aria-label="Time of the packets"
-        min={from_s}
-        max={to_s}
-        step={(to_s - from_s) / 500}
-        value={now_s}
-        aria-valuetext={`${now_s.toFixed(4)} s`}
-        onInput={({ currentTarget }) => seek(Number(currentTarget.value))}
-      />
-    </>
-  );
-}
-
-/** Target time in seconds for a packet on the screen to cross the longest link. */
-const CROSSING = 1.5;
-
-/** Restarts the run at a speed that makes packets visible. */
-function watch(network: Network | undefined): void {
-  const longest = Math.max(...(network?.links ?? []).map(({ delay_s }) => delay_s), 0.05);
-  const fit = SPEEDS.filter((speed) => speed <= longest / CROSSING).at(-1) ?? SPEEDS[0] ?? 1;
-  setSpeed(fit);
-  void run();
 }
 
 /** Returns true if the user prefers reduced motion. */

@@ -54,14 +54,14 @@ export default function RunView() {
       <Controls />
       <Faults />
       <div class="columns">
-        {live.value && <Pictures live={live.value} />}
-        <div class="findings">
-          <Why />
-          <Side />
+        <div class="seen">{live.value && <Pictures live={live.value} />}</div>
+        <Why />
+        <div class="middle">
+          <Lazy name="The charts" load={charts} />
+          {(live.value?.result.value?.pages.length ?? 0) > 0 && <Lazy name="The waterfall" load={waterfall} />}
         </div>
+        <Side />
       </div>
-      <Lazy name="The charts" load={charts} />
-      {(live.value?.result.value?.pages.length ?? 0) > 0 && <Lazy name="The waterfall" load={waterfall} />}
     </div>
   );
 }
@@ -87,7 +87,12 @@ function Why() {
   const run = live.value;
   const account = run?.result.value?.account;
   if (!run || !account) {
-    return null;
+    return (
+      <section class="why panel" aria-labelledby="why">
+        <h2 id="why">Why is it slow?</h2>
+        <p class="quiet">The answer appears here when the run is over.</p>
+      </section>
+    );
   }
   const { flows, links, nodes } = run.started;
   const names = [...flows, ...links, ...nodes];

@@ -51,11 +51,13 @@ function Choices() {
   const other = algorithm.value === "cubic" ? "bbr" : "cubic";
   return (
     <div class="choices">
-      <label class="loss">
-        <span>
-          Loss on the satellite link <output>{lossText(loss.value)}</output>
+      <div class="loss">
+        <label for="start-loss">Loss on the satellite link</label>
+        <span class="value" aria-hidden="true">
+          {lossText(loss.value)}
         </span>
         <input
+          id="start-loss"
           type="range"
           min={0}
           max={LOSSES.length - 1}
@@ -66,7 +68,7 @@ function Choices() {
             loss.value = LOSSES[event.currentTarget.valueAsNumber] ?? 0;
           }}
         />
-      </label>
+      </div>
       <button
         type="button"
         class="primary swap"
