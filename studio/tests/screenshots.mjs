@@ -67,7 +67,7 @@ const VIEWS = {
   ],
   help: ["?view=scenario", async (page) => page.getByRole("button", { name: "Help" }).click()],
   save: ["?view=scenario", async (page) => page.getByRole("button", { name: "Save", exact: true }).click()],
-  share: ["?view=scenario", async (page) => page.getByRole("button", { name: "Share" }).click()],
+  share: ["?view=scenario", async (page) => page.getByRole("button", { name: "Share", exact: true }).click()],
   embed: ["embed.html?scenario=geo&autorun", async (page) => page.locator(".hash code").waitFor()],
 };
 

@@ -41,7 +41,7 @@ describe("the first screen", () => {
     await expect.poll(() => goodput(page)).not.toBe(lossy);
     await expect
       .poll(() => page.locator(".start .repeat code").textContent())
-      .toBe("lightlag run geo -s links.1.loss=0.003 -s defaults.tcp.congestion=bbr");
+      .toBe("lightlag run geo -s defaults.tcp.congestion=bbr -s links.1.loss=0.003");
     expect(await violations(page)).toEqual([]);
     // The scenario is one click away, and has the choices.
     await page.getByRole("link", { name: "Scenario" }).click();

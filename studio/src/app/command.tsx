@@ -26,7 +26,9 @@ export function quoted(word: string): string {
  * Returns the settings that make one parsed scenario of another; undefined if they differ in anything but values of
  * existing or new keys.
  */
-export function differences(from: unknown, to: unknown, path = ""): Sets | undefined {
+export function differences(before: unknown, to: unknown, path = ""): Sets | undefined {
+  // The settings of a new table create it.
+  const from = before === undefined && isTree(to) && !Array.isArray(to) ? {} : before;
   if (isTree(from) && isTree(to) && Array.isArray(from) === Array.isArray(to)) {
     const keys = Object.keys(to);
     if (

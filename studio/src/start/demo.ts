@@ -39,7 +39,7 @@ let last = BASE;
 export async function written(): Promise<string> {
   let text = BASE;
   if (loss.peek() !== 1e-4) {
-    text = (await door().ask({ op: "edit", toml: text, path: LOSS, value: loss.peek() })).toml;
+    text = (await door().ask({ op: "edit", toml: text, path: "links[1].loss", value: loss.peek() })).toml;
   }
   if (algorithm.peek() !== "cubic") {
     text = (await door().ask({ op: "edit", toml: text, path: CONGESTION, value: algorithm.peek() })).toml;
