@@ -49,7 +49,7 @@ NEW_NODE       := const [major, minor] = process.versions.node.split(".").map(Nu
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: site test-site aioquic-logs bbr-cases why-cases studio page player test-studio docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
+.PHONY: aioquic-logs bbr-cases why-cases studio page player test-studio screenshots docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
 .PHONY: crates quic-judge emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
 # cargo and pytest use all cores, and two calls of pip must not meet.
@@ -255,6 +255,10 @@ studio/node_modules/.package-lock.json: studio/package.json studio/package-lock.
 $(TARGET)/studio/random.jsonl: $(RUST_SOURCES) | $(BIN)/.build
 	@mkdir -p $(@D)
 	SOAK_WRITE=$(abspath $@) cargo test $(RUST_TESTED) --test soak --quiet -- are_written > /dev/null
+
+# Pictures of every view at four widths, in light and dark, to be looked at: SHOTS is their directory, VIEW a part of a name.
+screenshots: dist/studio/index.html | chromium
+	cd studio && node tests/screenshots.mjs $(abspath $(or $(SHOTS),$(TARGET)/studio/screenshots)) $(VIEW)
 
 test-studio: $(PAGE)/index.html $(TARGET)/studio/random.jsonl | chromium
 	cd studio && $(NPM) run --silent check && RANDOM_SCENARIOS=$(abspath $(TARGET)/studio/random.jsonl) $(NPM) run --silent same && $(NPM) run --silent e2e

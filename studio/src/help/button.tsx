@@ -8,13 +8,14 @@ import { documentation } from "./documentation.ts";
 import "./help.css";
 
 const VIEWS: [name: string, does: string][] = [
+  ["Start", "shows a download over a satellite, and how loss and the algorithm change it."],
   [
     "Scenario",
     "describes a network and its flows as text, form and drawing, which are always in sync. Each error states a fix.",
   ],
   [
     "Run",
-    "simulates the scenario, shows its charts, explains why it is slow, and animates its packets, paths and satellites.",
+    "simulates the scenario, animates its packets, paths and satellites, explains why it is slow, and shows its charts.",
   ],
   ["Compare", "runs variants with the same seeds, and states which differences are significant."],
 ];
