@@ -256,7 +256,7 @@ $(TARGET)/studio/random.jsonl: $(RUST_SOURCES) | $(BIN)/.build
 	@mkdir -p $(@D)
 	SOAK_WRITE=$(abspath $@) cargo test $(RUST_TESTED) --test soak --quiet -- are_written > /dev/null
 
-# Pictures of every view at four widths, in light and dark, to be looked at: SHOTS is their directory, VIEW a part of a name.
+# Screenshots of every view at four widths, in light and dark, to be looked at: SHOTS is their directory, VIEW a part of a name.
 screenshots: dist/studio/index.html | chromium
 	cd studio && node tests/screenshots.mjs $(abspath $(or $(SHOTS),$(TARGET)/studio/screenshots)) $(VIEW)
 

@@ -1,6 +1,6 @@
 /**
- * Takes a picture of every view at four widths, in light and dark:
- * node tests/screenshots.mjs FOLDER [NAME …], where NAME is a part of the names of the wanted pictures.
+ * Takes a screenshot of every view at four widths, in light and dark:
+ * node tests/screenshots.mjs FOLDER [NAME …], where NAME is a part of the names of the wanted screenshots.
  */
 
 import { mkdirSync, readFileSync } from "node:fs";

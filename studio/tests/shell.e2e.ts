@@ -17,7 +17,7 @@ function ground(page: Page): Promise<string> {
 }
 
 test.each(["light", "dark"] as const)(
-  "clicks on the colours change them, and lead back to those of a system that is %s",
+  "clicks on the colours change them, and lead back to a system that is %s",
   async (colorScheme) => {
     const { page } = await studio.page({ colorScheme });
     const button = page.getByRole("button", { name: /^Colours: / });

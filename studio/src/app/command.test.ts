@@ -15,7 +15,7 @@ test("differences of values are settings", () => {
   ]);
 });
 
-test("a scenario with other keys or items is no set of settings", () => {
+test("removed keys or items cannot be settings", () => {
   expect(differences(BASE, { name: "a", links: [BASE.links[0]] })).toBeUndefined();
   expect(differences(BASE, { name: "a" })).toBeUndefined();
   expect(differences(BASE, BASE)).toEqual([]);

@@ -17,7 +17,7 @@ export interface Command {
   file?: string;
 }
 
-/** Returns a word of a command as a POSIX shell takes it. */
+/** Returns an argument of a command as a POSIX shell takes it. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -31,7 +31,7 @@ export function unitOfTime(seconds: number): [unit: string, length_s: number] {
   return [unit, length_s];
 }
 
-/** Units of time, their lengths, and the shortest time that is written in each, in seconds. */
+/** Units of time, their lengths, and the minimum time that is written in each, in seconds. */
 const TIMES: [unit: string, length_s: number, from_s: number][] = [
   ["h", 3600, 7200],
   ["min", 60, 120],

@@ -5,8 +5,8 @@ import type { Watched } from "../app/watched.ts";
 import { panels } from "./panels.ts";
 
 /**
- * The open animation, which stays open when another run starts; "" for none. Undefined until the user chooses: the
- * picture of the space that the nodes are in, or else of the network.
+ * The open animation, which stays open when another run starts; "" for none. Undefined until the user chooses: then it is
+ * the globe or the swarm of a scenario that has one, otherwise the network.
  */
 const open = signal<string | undefined>(undefined);
 

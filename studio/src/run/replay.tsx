@@ -1,4 +1,4 @@
-/** The network of a run, and its packets: those of a fast run come from the same run again, slowly. */
+/** The network of a run, and its packets: a fast run is repeated slowly to show them. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

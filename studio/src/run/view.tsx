@@ -19,7 +19,7 @@ import { Side } from "./side.tsx";
 const charts = () => import("./charts.tsx");
 const waterfall = () => import("./waterfall.tsx");
 
-/** A live run of the scenario: controls, its picture with the answer next to it, and its charts. */
+/** A live run of the scenario: controls, its animation with the answer next to it, and its charts. */
 export default function RunView() {
   useEffect(() => {
     const end = keepChosen();

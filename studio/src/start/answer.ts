@@ -36,7 +36,7 @@ export async function ask(input: ScenarioInput): Promise<void> {
   try {
     own ??= engine();
     const door = own;
-    // The engine is kept for the next answer.
+    // The engine stays open for the next scenario.
     const [run, { accountOf }] = await Promise.all([
       wholeRun(input, {}, () => ({ ask: (request) => door.ask(request), close: () => undefined })),
       facts(),

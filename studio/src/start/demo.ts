@@ -11,7 +11,7 @@ const BASE = preset?.toml ?? "";
 /** Losses of the slider, as fractions of the packets. */
 export const LOSSES = [0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2];
 
-/** Time in seconds at which the animation starts, and seconds of the run per second. */
+/** Start of the animation in seconds, and seconds of the run per second. */
 export const FROM_S = 1.2;
 export const PACE = 0.25;
 

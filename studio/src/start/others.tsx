@@ -1,4 +1,4 @@
-/** The ways to other scenarios: presets, the minimal one, a file. */
+/** Links to other scenarios: presets, the minimal one, a file. */
 
 import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** The picture of the first screen: the network with packets in transit, over and over. */
+/** The animation of the first screen: the network with packets in transit, over and over. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentType } from "preact";
