@@ -42,7 +42,7 @@ export const panels: Panel[] = [
     "network",
     "Network",
     () => true,
-    () => import("./replay.tsx"),
+    () => import("./topology.tsx"),
   ),
   panel(
     "space-time",

@@ -15,21 +15,12 @@ import type { Network, Tables } from "../engine/protocol.ts";
 import { momentSays } from "./moments.ts";
 import { type Figures, Moving } from "./moving.ts";
 import { counted } from "./queues.ts";
+import { run, SPEEDS, setSpeed } from "./running.ts";
 
 const MOST_FLOWS = 8;
 
-interface Shown {
-  live: Watched;
-  isPlain?: boolean;
-  /** Shows the packets of a run that went too fast to record them. */
-  watch?: () => Promise<void>;
-}
-
-/**
- * Animation of the network during a run: queues that fill, and packets in transit. A plain one has no table, and
- * leaves what it does not explain to its surroundings.
- */
-export default function Topology({ live, isPlain = false, watch }: Shown) {
+/** Animation of the network during a run: queues that fill, and packets in transit. */
+export default function Topology({ live, isPlain = false }: { live: Watched; isPlain?: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const network = useSignal<Network | undefined>(undefined);
   const figures = useSignal<Figures | undefined>(undefined);
@@ -68,8 +59,8 @@ export default function Topology({ live, isPlain = false, watch }: Shown) {
         queueMicrotask(() => moving?.restyle());
       }),
     ];
-    const sizes = new ResizeObserver(() => moving?.resize());
-    sizes.observe(place);
+    const watch = new ResizeObserver(() => moving?.resize());
+    watch.observe(place);
     const show = async () => {
       const { input } = live;
       const answer = await own.ask({ op: "network", ...input });
@@ -123,7 +114,7 @@ export default function Topology({ live, isPlain = false, watch }: Shown) {
     });
     return () => {
       isGone = true;
-      sizes.disconnect();
+      watch.disconnect();
       for (const end of ends) {
         end();
       }
@@ -135,10 +126,10 @@ export default function Topology({ live, isPlain = false, watch }: Shown) {
   return (
     <section class="moving" aria-label="Network">
       <Key flows={names.flows} figures={figures.value} isStill={isStill} hasPackets={live.hasPackets} />
-      {!live.hasPackets && watch && network.value && (
+      {!live.hasPackets && !isPlain && network.value && (
         <p class="moving-says">
           Packets are not recorded at full speed.{" "}
-          <button type="button" onClick={() => void watch()}>
+          <button type="button" onClick={() => watch(network.value)}>
             Watch its packets
           </button>
         </div>
@@ -150,6 +141,17 @@ export default function Topology({ live, isPlain = false, watch }: Shown) {
       )}
     </section>
   );
+}
+
+/** Target time in seconds for a packet on the screen to cross the longest link. */
+const CROSSING = 1.5;
+
+/** Restarts the run at a speed that makes packets visible. */
+function watch(network: Network | undefined): void {
+  const longest = Math.max(...(network?.links ?? []).map(({ delay_s }) => delay_s), 0.05);
+  const fit = SPEEDS.filter((speed) => speed <= longest / CROSSING).at(-1) ?? SPEEDS[0] ?? 1;
+  setSpeed(fit);
+  void run();
 }
 
 /** Returns true if the user prefers reduced motion. */
@@ -186,7 +188,7 @@ function described(network: Network | undefined, figures: Figures | undefined, n
   const queue = fullest?.queue
     ? `the longest queue is at ${names.links[fullest.link]}: ${several(fullest.queue, "packet")}`
     : "no packet waits in a queue";
-  return `${parts} At ${figures.time_s.toFixed(2)} s ${queue}.`;
+  return `${parts} At ${figures.time_s.toFixed(2)} s ${queue}. The table below has the others.`;
 }
 
 /** Legend of the marks, and the current content. */
