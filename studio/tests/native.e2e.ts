@@ -141,7 +141,7 @@ describe("a page without a token", () => {
 
   test("states that the address is needed when the token is wrong, and reconnects automatically", async () => {
     const { page } = await pageOf(browser);
-    await page.goto(server.address.replace(/token=.*/, "token=wrong"));
+    await page.goto(server.address.replace(/#token=.*/, "?view=scenario#token=wrong"));
     await page.getByRole("alert").getByText("open the address that lightlag studio printed").waitFor();
     await page.locator(".standing.good, .standing.warn").waitFor();
     expect(await page.getByRole("link", { name: "This machine" }).count()).toBe(0);
@@ -173,7 +173,9 @@ describe("the page of this machine", () => {
     });
     const other = await pageOf(browser);
     await other.page.goto(server.address.replace("#", `${fragment}&`));
-    await other.page.locator(".standing").waitFor();
+    // The link runs; this scenario cannot.
+    await other.page.getByRole("alert").first().waitFor();
+    await other.page.getByRole("link", { name: "Scenario" }).click();
     await expect.poll(() => text(other.page)).toContain('name = "shared"');
     expect(other.page.url()).toContain(fragment);
     expect(other.page.url()).not.toContain("token");
