@@ -49,7 +49,7 @@ NEW_NODE       := const [major, minor] = process.versions.node.split(".").map(Nu
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: aioquic-logs bbr-cases why-cases studio page player test-studio screenshots docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
+.PHONY: site test-site aioquic-logs bbr-cases why-cases studio page player test-studio screenshots docs gallery presets mirrors pages-keep words words-keep help demo man test check soak bench simulators simulators-air packetdrill interop interop-short figures instructions instructions-keep wheel wheel-test wheels sdist fuzz fuzz-keep clean interop-quic
 .PHONY: crates quic-judge emulate-bench check-rust check-python dependencies test-rust test-instructions test-python test-short test-all
 .DELETE_ON_ERROR:
 # cargo and pytest use all cores, and two calls of pip must not meet.

@@ -53,7 +53,7 @@ const page = await (await browser.newContext({ serviceWorkers: "block" })).newPa
 const files = new Set();
 page.on("response", (response) => files.add(new URL(response.url()).pathname.slice(1) || "index.html"));
 const start = performance.now();
-await page.goto(`http://127.0.0.1:${server.address().port}/`);
+await page.goto(address);
 await page.locator(".start .headline").waitFor();
 const checked_ms = performance.now() - start;
 await page.waitForLoadState("networkidle");
@@ -108,7 +108,7 @@ async function frames({ toml, panel, speed, size = [1280, 800], scheme = "light"
     serviceWorkers: "block",
   });
   const page = await context.newPage();
-  await page.goto(address);
+  await page.goto(`${address}?view=scenario`);
   await page.locator(".standing:is(.good, .warn)").waitFor();
   const buffer = Buffer.from(toml);
   await page.locator("input[type=file]").first().setInputFiles({ name: "a.toml", mimeType: "text/plain", buffer });

@@ -29,6 +29,11 @@ export function changeTheme(): void {
   theme.value = nextTheme();
 }
 
+/** Shows the other look, whatever the system's is. */
+export function toggleTheme(): void {
+  theme.value = isDark() ? "light" : "dark";
+}
+
 /** Updates the document's theme. */
 export function applyTheme(): void {
   effect(() => {

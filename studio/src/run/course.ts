@@ -53,6 +53,7 @@ export class Course {
   /** Rows recorded by the last single step, as text. */
   private happened: string[] = [];
   private lastNews = Number.NEGATIVE_INFINITY;
+  private lastTexts = Number.NEGATIVE_INFINITY;
   /** Time that is reached at full speed, before the pace applies. */
   private skip_s = 0;
   /** Clock value and the time of the run at that moment. */

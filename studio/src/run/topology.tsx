@@ -15,6 +15,7 @@ import type { Network, Tables } from "../engine/protocol.ts";
 import { momentSays } from "./moments.ts";
 import { type Figures, Moving } from "./moving.ts";
 import { counted } from "./queues.ts";
+import { partOf, type Replay, replayOf } from "./replay.ts";
 import { run, SPEEDS, setSpeed } from "./running.ts";
 
 const MOST_FLOWS = 8;
@@ -114,6 +115,7 @@ export default function Topology({ live, isPlain = false }: { live: Watched; isP
     });
     return () => {
       isGone = true;
+      shown.current = undefined;
       watch.disconnect();
       for (const end of ends) {
         end();
@@ -125,21 +127,86 @@ export default function Topology({ live, isPlain = false }: { live: Watched; isP
   const hasPackets = live.hasPackets || replay.value !== undefined;
   return (
     <section class="moving" aria-label="Network">
-      <Key flows={names.flows} figures={figures.value} isStill={isStill} hasPackets={live.hasPackets} />
+      <Key
+        flows={names.flows}
+        figures={figures.value}
+        isStill={isStill}
+        hasPackets={hasPackets}
+        replay={isReplayed ? replay.value : undefined}
+      />
       {!live.hasPackets && !isPlain && network.value && (
-        <p class="moving-says">
-          Packets are not recorded at full speed.{" "}
+        <div class="moving-says moving-replay">
+          {isReplayed && replay.value && (
+            <ReplayBar
+              replay={replay.value}
+              now_s={figures.value?.time_s ?? replay.value.from_s}
+              isPlaying={isPlaying.value && !isStill}
+              moments={moments.value}
+              kind={kind.value ?? moments.value[0]?.kind}
+              choose={(next) => {
+                kind.value = next;
+              }}
+              play={(next) => {
+                isPlaying.value = next;
+                shown.current?.play(next);
+              }}
+              seek={(time_s) => {
+                isPlaying.value = false;
+                shown.current?.seek(time_s);
+              }}
+            />
+          )}
+          {part.value !== undefined && <span>Running again for its packets: {Math.round(part.value * 100)} %</span>}
+          {!isReplayed && <span>Packets are not recorded at full speed.</span>}{" "}
           <button type="button" onClick={() => watch(network.value)}>
-            Watch its packets
+            Watch its packets{isReplayed ? " from the start" : ""}
           </button>
         </div>
       )}
       <Fault>{fault.value}</Fault>
       <canvas ref={canvas} role="img" aria-label={described(network.value, figures.value, names)} />
       {!isPlain && network.value && figures.value && (
-        <Links figures={figures.value} names={names} network={network.value} hasPackets={live.hasPackets} />
+        <Links figures={figures.value} names={names} network={network.value} hasPackets={hasPackets} />
       )}
     </section>
+  );
+}
+
+/** Plays the packets of a moment, and selects another one. */
+function ReplayBar(props: {
+  replay: Replay;
+  now_s: number;
+  isPlaying: boolean;
+  moments: Moment[];
+  kind: Moment["kind"] | undefined;
+  choose(next: Moment["kind"]): void;
+  play(next: boolean): void;
+  seek(time_s: number): void;
+}) {
+  const { replay, now_s, isPlaying, moments, kind, choose, play, seek } = props;
+  const { from_s, to_s } = replay;
+  return (
+    <>
+      <button type="button" onClick={() => play(!isPlaying)}>
+        <span aria-hidden="true">{isPlaying ? "❚❚" : "▶"}</span> {isPlaying ? "Pause packets" : "Play packets"}
+      </button>
+      <label>
+        Packets of{" "}
+        <select value={kind} onChange={({ currentTarget }) => choose(currentTarget.value as Moment["kind"])}>
+          <Options options={moments.map((one) => [one.kind, momentSays(one)])} />
+        </select>
+      </label>
+      <input
+        type="range"
+        aria-label="Time of the packets"
+        min={from_s}
+        max={to_s}
+        step={(to_s - from_s) / 500}
+        value={now_s}
+        aria-valuetext={`${now_s.toFixed(4)} s`}
+        onInput={({ currentTarget }) => seek(Number(currentTarget.value))}
+      />
+    </>
   );
 }
 
