@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from pathlib import Path
@@ -11,8 +12,7 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag
-from lightlag.diagnosis.case import Case
-from manual import why_cases, why_lab
+from manual import why_cases
 
 
 @pytest.fixture(scope="module")
@@ -73,32 +73,6 @@ def test_credit_limits_quic() -> None:
     assert diagnosis.cause.gain > 2
 
 
-def test_the_path_has_the_direction_of_the_data() -> None:
-    links = (link("a", "b"), link("c", "b"), link("b", "d"))
-    row = {"name": "a->c", "from": "a", "to": "c", "bottleneck": "b->c"}
-    case = Case.of(scenario(*links), row)
-    assert [(one.values["between"], one.data) for one in case.path()] == [
-        (["a", "b"], "forward"),
-        (["c", "b"], "backward"),
-    ]
-    bottleneck = case.bottleneck()
-    assert bottleneck is not None
-    assert (bottleneck.data, bottleneck.acks) == ("backward", "forward")
-    requests = scenario(*links, traffic={"kind": "requests"})
-    assert [one.data for one in Case.of(requests, row).path()] == ["backward", "forward"]
-
-
-def test_an_option_is_replaced_wherever_it_is_set() -> None:
-    plain = scenario(link("a", "c"), tcp={"sack": False}, client={"sack": False, "mss": "500 B"})
-    plain["defaults"] = {"tcp": {"sack": False}}
-    case = Case.of(plain, {"name": "a->c", "from": "a", "to": "c"})
-    assert case.option("sack") is False
-    case.set_option("sack", True)
-    assert plain["flows"][0]["tcp"] == {"sack": True}
-    assert plain["flows"][0]["client"] == {"mss": "500 B"}
-    assert plain["defaults"]["tcp"] == {}
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -140,6 +114,47 @@ def test_the_command_prints_the_cause_and_a_run_without_it(lightlag: Lightlag, t
     sets = {key: value for key, value in first["change"].items() if value is not None}
     again = ll.run(file, sets=sets).flows["goodput_bps"][0]
     assert again / plain["goodput_bps"] == pytest.approx(1 + first["gain"])
+
+
+def test_a_run_names_the_command_or_prints_the_causes_with_a_run_without_the_first(
+    lightlag: Lightlag, tmp_path: Path
+) -> None:
+    file = tmp_path / "slow.json"
+    file.write_text(json.dumps(scenario(link("a", "c", delay="100 ms"), tcp={"receive_buffer": "32 kB"})))
+    lines = lightlag("run", str(file), "-o", str(tmp_path / "one")).stdout.splitlines()
+    limit = "a->c: for 99% of its time the receive window limited it"
+    assert lines[-1] == f"{limit}; its causes: lightlag why {tmp_path / 'one'}"
+    shown = lightlag("run", str(file), "--why", "-d", "12 s", "--seed", "3", "-o", str(tmp_path / "two")).stdout
+    assert not any("its causes: lightlag why" in line for line in shown.splitlines())
+    diagnosis = ll.why(tmp_path / "two")
+    for sentence in diagnosis.sentences():
+        assert sentence in shown
+    repeat = shown.splitlines()[-1]
+    assert repeat.startswith(f"Run without it: lightlag run {file} --duration '12 s' --seed 3 -s 'flows.0.tcp")
+    for option in ("--json", "--quiet"):
+        failed = lightlag("run", str(file), "--why", option)
+        assert failed.returncode == 2
+        assert failed.stderr == f"error: --why: cannot be combined with {option}; use lightlag why with that option\n"
+
+
+def test_the_report_states_the_command_or_the_causes(lightlag: Lightlag, tmp_path: Path) -> None:
+    result = ll.run(scenario(link("a", "c", delay="100 ms"), tcp={"receive_buffer": "32 kB"}))
+    folder = result.save(tmp_path / "results")
+    lightlag("report", str(folder))
+    page = (folder / "report.html").read_text()
+    assert "<code>lightlag why .</code> measures the causes" in page
+    assert "Cause: receive window" not in page
+    lightlag("report", str(folder), "--why", "--force")
+    page = (folder / "report.html").read_text()
+    diagnosis = ll.why(result)
+    for sentence in diagnosis.sentences():
+        assert f"<li>{html.escape(sentence)}</li>" in page
+    assert "95 % interval" in page
+    assert "lightlag why ." not in page
+    ll.compare(result.scenario, ["cubic", "reno"], replications=1, progress=False).save(tmp_path / "compared")
+    failed = lightlag("report", str(tmp_path / "compared"), "--why")
+    assert failed.returncode == 2
+    assert "has several runs; name the results of one run" in failed.stderr
 
 
 def test_the_results_of_a_run_are_diagnosed_and_other_directories_have_an_error(tmp_path: Any) -> None:
@@ -228,8 +243,6 @@ def test_flows_between_the_same_nodes_are_told_apart() -> None:
     plain["flows"] = [dict(plain["flows"][0]) for _ in range(3)]
     names = ll.run(plain).flows["name"].to_list()
     assert names == ["a->c", "a->c #2", "a->c #3"]
-    for index, name in enumerate(names):
-        assert Case.of(plain, {"name": name}).flow is plain["flows"][index]
     diagnosis = ll.why(plain, "a->c #3", seeds=1)
     assert diagnosis.skipped == {}
     assert "other flows" in [effect.cause.name for effect in diagnosis.effects if effect.gain > 1]

@@ -82,6 +82,13 @@ pub fn account(run: &AccountInput, recorded: &[SenderRecords]) -> Account {
     Account { headline: facts.headline(), flows: facts.slowest().iter().enumerate().map(of_flow).collect() }
 }
 
+/// Returns a sentence without a full stop about what limited the slowest flow; `None` if no flow started.
+pub fn limit(run: &AccountInput) -> Option<String> {
+    let facts = AccountFacts::of(run);
+    let slowest = *facts.slowest().first()?;
+    (facts.reason(slowest) != Reason::Nothing).then(|| format!("{}: {}", slowest.name, facts.main_reason(slowest)))
+}
+
 /// Reason for the speed of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {

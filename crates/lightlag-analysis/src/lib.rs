@@ -17,6 +17,7 @@
 //! - [`table`](mod@table): recorded tables as input of an analysis.
 //! - [`curves`]: curves over time.
 //! - [`charts`]: charts as data.
+//! - [`diagnosis`]: causes of a slow transfer, measured by runs without them.
 //! - [`timeline`](mod@timeline): the charts of a run over time.
 
 pub mod account;
@@ -24,7 +25,7 @@ pub mod answer;
 pub mod charts;
 pub mod comparison;
 pub mod curves;
-pub mod differences;
+pub mod diagnosis;
 pub mod limits;
 pub mod measures;
 pub mod numbers;

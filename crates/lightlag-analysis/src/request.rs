@@ -5,13 +5,13 @@ use crate::answer::answer as conclusion;
 use crate::charts::comparison::charts;
 use crate::comparison::Comparison;
 use crate::curves::usual_top;
-use crate::differences::DifferencesInput;
+use crate::diagnosis::{self, Diagnosis, Tried};
 use crate::measures::{self, MEASURES};
 use crate::numbers;
 use crate::outcome;
 use crate::rows::{self, Lists};
-use crate::statistics::{Interval, interval, sample_size};
-use crate::summary::SatellitePath;
+use crate::statistics::{CONFIDENCE, Interval, interval};
+use crate::summary::{Flow, SatellitePath};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -46,6 +46,8 @@ pub enum Request {
         /// Recorded data of each of the senders from `ToldSenders`, in the same order.
         recorded: Vec<SenderRecords>,
     },
+    /// Returns what limited the slowest flow of a run, in a sentence.
+    Limit(AccountInput),
     /// Returns the metrics of a comparison.
     Measures,
     /// Returns the outcome of a run.
@@ -89,6 +91,35 @@ pub enum Request {
     Shares(Comparison),
     /// Returns the charts of a comparison.
     Charts(Comparison),
+    /// Returns the flow whose speed is to be diagnosed.
+    Subject {
+        /// The scenario of a run, with every default.
+        scenario: Value,
+        /// Flows of its summary.
+        flows: Vec<Flow>,
+        /// Name of the flow; by default the slowest one.
+        flow: Option<String>,
+    },
+    /// Returns the scenarios without each cause that a flow's speed can have.
+    Variants {
+        /// The scenario, with every default.
+        scenario: Value,
+        /// Results of the flow, one for each seed.
+        base: Vec<Flow>,
+        /// The first of the consecutive seeds.
+        first_seed: u64,
+    },
+    /// Returns the causes of a flow's speed.
+    Diagnose {
+        /// Results of the flow, one for each seed.
+        base: Vec<Flow>,
+        /// Results without each cause.
+        tried: Vec<Tried>,
+        /// Results with FQ-CoDel at the bottleneck.
+        short_queue: Option<Vec<Flow>>,
+    },
+    /// Returns a diagnosis as sentences and as a table.
+    Told(Diagnosis),
 }
 
 /// A number with the format in which it is to be written.
@@ -158,6 +189,7 @@ impl Request {
             Self::Tables(lists) => json!(rows::tables(lists)),
             Self::Ways(ways) => json!(rows::way_table(ways)),
             Self::ToldSenders(run) => json!(account::told_senders(run)),
+            Self::Limit(run) => json!(account::limit(run)),
             Self::Measures => json!(MEASURES),
             Self::Outcome(run) => json!(run.outcome()),
             Self::FlowMeasures(run) => json!(run.measures_of_flows()),
@@ -180,6 +212,12 @@ impl Request {
             Self::Shares(comparison) => json!(comparison.shares()),
             Self::Charts(comparison) => json!(charts(comparison)?),
             Self::Account { run, recorded } => json!(account::account(run, recorded)),
+            Self::Subject { scenario, flows, flow } => json!(diagnosis::subject(scenario, flows, flow.as_deref())?),
+            Self::Variants { scenario, base, first_seed } => json!(diagnosis::variants(scenario, base, *first_seed)?),
+            Self::Diagnose { base, tried, short_queue } => {
+                json!(diagnosis::diagnose(base, tried, short_queue.as_deref())?)
+            }
+            Self::Told(diagnosis) => json!({ "sentences": diagnosis.sentences(), "table": diagnosis.table() }),
         })
     }
 }

@@ -28,7 +28,7 @@ pub struct Flow {
     /// Start in seconds; `None` for a leg that did not start.
     pub start_s: Option<f64>,
     /// Reason why the flow was aborted, if it was.
-    failure: Option<String>,
+    pub(crate) failure: Option<String>,
     /// Mean goodput in bit/s.
     pub goodput_bps: f64,
     /// Finish in seconds; `None` if it did not finish.

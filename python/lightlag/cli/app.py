@@ -26,12 +26,13 @@ from lightlag.files.writing import check_folder, reserved, speak_of_options
 from lightlag.machine import memory as _memory
 from lightlag.records import origin
 from lightlag.records.lists import texts
+from lightlag.records.summary import limit_of
 from lightlag.text.quantities import number
 from lightlag.text.table import print_rows
 from lightlag.text.terminal import plain, print_json, printable, say
 
 if TYPE_CHECKING:
-    pass
+    from lightlag.results.result import Result
 
 P = ParamSpec("P")
 
@@ -143,6 +144,10 @@ def run(
     with_report: Annotated[
         bool, typer.Option("--report", help="Also write report.html: what limited the flows, and events over time.")
     ] = False,
+    with_why: Annotated[
+        bool,
+        typer.Option("--why", help="Then run without each possible cause, and print why the slowest flow is slow."),
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario: print its flows and links, write a results directory.
@@ -155,6 +160,9 @@ def run(
     from lightlag.scenario.reading import inputs as inputs_of
     from lightlag.text import progress as _progress
 
+    if with_why and (as_json or quiet):
+        left_out = "--json" if as_json else "--quiet"
+        raise InputError(f"--why: cannot be combined with {left_out}; use lightlag why with that option")
     count = threads_of(threads)
     earlier = repeated.run(file)
     changes = changes_of(sets, seed, duration)
@@ -230,6 +238,8 @@ def run(
                 say(f"results in {folder}{why}", file=notes)
                 if earlier is None and result.repeat is not None:
                     say(f"repeat it with: {origin.again('run', folder)}", file=notes)
+                if not (with_why or result.interrupted) and (limit := limit_of(result)) is not None:
+                    say(f"{limit}; its causes: {origin.again('why', folder)}", file=notes)
             if acks:
                 say(f"ACKs in {acks}", file=notes)
             if qlog is not None:
@@ -250,6 +260,30 @@ def run(
         if _signals.asked():
             where = "" if folder is None else f" and its results are in {folder}"
             raise CommandError(_signals.code(), f"interrupted at the end: the run is complete{where}")
+    if with_why:
+        _diagnose(result, None if earlier is not None else ["lightlag", "run", file, *_changing(sets, duration, seed)])
+
+
+def _changing(sets: list[str] | None, duration: str | None, seed: int | None) -> list[str]:
+    """Returns the options of a run that change its scenario."""
+    found = [word for one in sets or [] for word in ("-s", one)]
+    return [
+        *found,
+        *([] if duration is None else ["--duration", duration]),
+        *([] if seed is None else ["--seed", str(seed)]),
+    ]
+
+
+def _diagnose(result: Result, again: list[str] | None) -> None:
+    """Prints the causes of the speed of the slowest flow."""
+    from lightlag.commands.why import print_diagnosis
+    from lightlag.diagnosis import diagnosis
+    from lightlag.text.progress import of_count
+
+    with of_count("causes", shown=True) as progress:
+        found = diagnosis.why(result, progress=progress)
+    print()
+    print_diagnosis(found, again)
 
 
 def _watched(progress: Callable[[float, float, int], None] | None) -> Callable[[float, float, int], bool]:

@@ -19,6 +19,10 @@ def report(
         str | None,
         typer.Option("--store", metavar="DIR|URL", help="Store of the runs of a study. Default: store next to DIR."),
     ] = None,
+    with_why: Annotated[
+        bool,
+        typer.Option("--why", help="Run again without each possible cause, and add the causes of the slowest flow."),
+    ] = False,
     force: Force = False,
 ) -> None:
     r"""Write the report of a results directory as one self-contained HTML file.
@@ -29,9 +33,12 @@ def report(
     """
     from lightlag.comparison import saving as comparison_report
     from lightlag.difference.difference import check_store, read_result
+    from lightlag.errors import InputError
     from lightlag.files.output import check_file, is_stream, say_written, write_text
     from lightlag.results.result import Result
     from lightlag.study import StudyResults
+    from lightlag.text.progress import of_count
+    from lightlag.text.terminal import printable
 
     result = read_result(folder)
     check_store(store, [result])
@@ -40,8 +47,16 @@ def report(
     is_beside = not is_stream(path) and path.parent.resolve() == folder.resolve()
     beside = folder if is_beside else None
     check_file(path, force=force, inputs=[folder])
+    if with_why and not isinstance(result, Result):
+        raise InputError(f"--why: {printable(str(folder))} has several runs; name the results of one run")
     if isinstance(result, Result):
-        page = result.report(beside)
+        causes = None
+        if with_why:
+            from lightlag.diagnosis import diagnosis
+
+            with of_count("causes", shown=True) as progress:
+                causes = diagnosis.why(result, progress=progress)
+        page = result.report(beside, causes=causes)
     else:
         comparison = result.comparison(store) if isinstance(result, StudyResults) else result
         page = comparison_report.report(comparison, directory=beside)

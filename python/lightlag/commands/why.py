@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +27,9 @@ def explained(name: str) -> str | None:
             head = f"{one.name}: cause of a slow transfer, as lightlag why finds it"
             return f"{head}\n\n  {one.statement}\n  Fix: {one.fix}"
     return None
+
+if TYPE_CHECKING:
+    from lightlag.diagnosis import Diagnosis
 
 
 def why(
@@ -80,7 +84,6 @@ def why(
     """
     from lightlag.diagnosis import diagnosis
     from lightlag.text.progress import of_count
-    from lightlag.text.table import print_rows
 
     _check(file, out)
     with of_count("causes", shown=not quiet and not as_json) as progress:
@@ -91,6 +94,21 @@ def why(
     if as_json:
         print_json(found.to_json(), allow_nan=False)
         return
+    own = [*(sets or []), *([] if duration is None else [f"duration={duration}"])]
+    again = None if Path(file).is_dir() else ["lightlag", "run", file, *(word for one in own for word in ("-s", one))]
+    print_diagnosis(found, again)
+
+
+def print_diagnosis(found: Diagnosis, again: Sequence[str] | None) -> None:
+    """Prints the effects, the cause and the fix.
+
+    Parameters
+    ----------
+    again
+        The command of the run, to which the change that removes the cause is added; None if it is not printed.
+    """
+    from lightlag.text.table import print_rows
+
     first, *others = found.sentences()
     of = f", mean of {found.seeds} seeds" if found.seeds > 1 else ""
     if rows := found.rows():
@@ -99,23 +117,6 @@ def why(
         say(f"{first}{of}")
     for sentence in others:
         say(sentence)
-    scenario = file if found.observed is None else out and str(out)
-    if (cause := found.cause) is not None and scenario and not Path(file).is_dir():
-        own = [*(sets or []), *([] if duration is None else [f"duration={duration}"])]
-        changed = " ".join(f"-s {shlex.quote(one)}" for one in [*own, *cause.arguments()])
-        say(f"Run without it: lightlag run {shlex.quote(scenario)} {changed}")
-
-
-def _check(file: str, out: Path | None) -> None:
-    """Rejects a file without packets, and an output that would not be written."""
-    path = Path(file)
-    packets = path.is_file() and is_capture(path)
-    if out is not None and not packets:
-        raise InputError(f"--out {printable(out)}: writes the scenario of a capture, and {printable(file)} is none")
-    if not path.is_file() or packets:
-        return
-    try:
-        kind = imports.kind_of(path)
-    except InputError:
-        return
-    raise InputError(f"{printable(file)}: is of kind {kind}, without packets; name a capture, or a scenario")
+    if (cause := found.cause) is not None and again is not None:
+        changed = (word for one in cause.arguments() for word in ("-s", one))
+        say(f"Run without it: {shlex.join([*again, *changed])}")

@@ -1,8 +1,9 @@
-"""``lightlag.why``: runs a scenario again without each possible cause, and ranks the causes by their effect."""
+"""``lightlag.why``: runs a scenario again without each possible cause; the engine changes the scenario, and ranks the
+causes by their effect.
+"""
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import os
@@ -13,46 +14,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lightlag.analyse import mean_interval
+from lightlag import _engine
 from lightlag.captures.connections import is_capture
-from lightlag.diagnosis.capture import Observed, observe
-from lightlag.diagnosis.case import Case
-from lightlag.diagnosis.causes import CAUSES, Cause, Kind, shorten_queue
 from lightlag.errors import InputError, ScenarioError
 from lightlag.machine.processors import processors
-from lightlag.results.result import load
+from lightlag.results.result import Result, load
 from lightlag.running.single import run
 from lightlag.scenario import toml_value
 from lightlag.scenario.changed import changes
-from lightlag.text.quantities import milliseconds, rate
 from lightlag.text.table import Row
 
 if TYPE_CHECKING:
     from lightlag.scenario import ScenarioLike, Sets
 
-__all__ = ["Diagnosis", "Effect", "Latency", "why"]
+__all__ = ["Cause", "Diagnosis", "Effect", "Latency", "why"]
 
-LARGE = 0.1
-"""Minimum gain of a cause."""
 
-SETTING_WEIGHT, COMMON_WEIGHT = 2.0, 0.5
-"""Weights of gains in the order of causes: a setting of the scenario before another cause of similar effect, and slow
-start and other flows, which are common, after it.
-"""
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A possible cause of a slow transfer.
 
-COMMON = (Kind.START, Kind.SHARED)
+    Attributes
+    ----------
+    name
+        Name in tables.
+    statement
+        The cause in a sentence, without a full stop.
+    fix
+        The fix in a sentence, without a full stop.
+    """
 
-SMALL = 0.01
-"""Minimum effect in tables."""
-
-QUEUEING = 0.5
-"""Minimum queueing delay that is examined, as a fraction of the minimum round-trip time."""
-
-LIGHT_RECORD = {"trace": "off", "queue": "off", "drops": False}
-"""Records of the runs, of which only the flows are read."""
-
-SLOWEST = 1e-6
-"""Minimum ratio of speeds, for runs without any data."""
+    name: str
+    statement: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +66,8 @@ class Effect:
         The keys of the scenario that remove the cause, with their values; None for a key that is removed.
     is_set
         Whether a setting of the scenario is the cause, not a default or the path.
+    is_large
+        Whether the gain is at least 10 %, and its interval above 0.
     """
 
     cause: Cause
@@ -80,15 +76,11 @@ class Effect:
     high: float
     change: Mapping[str, Any]
     is_set: bool
+    is_large: bool
 
     def arguments(self) -> list[str]:
         """Returns the change as values of ``--set``."""
         return [f"{key}={'' if value is None else toml_value(value)}" for key, value in self.change.items()]
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the gain is at least 10 %, and its interval above 0."""
-        return self.gain >= LARGE and not self.low <= 0
 
     def to_json(self) -> dict[str, Any]:
         """Returns the effect as plain values."""
@@ -171,38 +163,16 @@ class Diagnosis:
 
     def sentences(self) -> list[str]:
         """Returns the conclusion: the speed, the cause, its effect and the fix."""
-        took = "" if self.completion_s is None else f", {self.completion_s:.4g} s"
-        found = [f"{self.flow}: {rate(self.goodput_bps)}{took}"]
-        if (seen := self.observed) is not None:
-            both = f"{seen.measure} {seen.real_s:.4g} s; the model: {seen.model_s:.4g} s"
-            found.append(f"The capture, at the {seen.vantage}: {both}.")
-            if not seen.is_repeated:
-                found.append(
-                    "The model does not repeat the capture, and its effects need not be those of the real path."
-                )
-        if (first := self.cause) is None:
-            found.append(f"No cause has an effect of {100 * LARGE:.0f} % or more.")
-        else:
-            found.append(f"Cause: {first.cause.name}: {first.cause.statement}.")
-            interval = "" if math.isnan(first.low) else f" (95 %: {_ends(first)})"
-            found.append(f"Without it: {1 + first.gain:.3g} times as fast{interval}.")
-            found.append(f"Fix: {first.cause.fix}.")
-        if (late := self.latency) is not None:
-            waits, path, short = map(milliseconds, (late.queueing_s, late.min_rtt_s, late.shortened_s))
-            found.append(
-                f"Latency: packets wait {waits} in queues, on a path of {path}; with FQ-CoDel at the bottleneck "
-                f"{short}, and the speed changes by {100 * late.gain:+.0f} %."
-            )
-        found += [f"Not examined: {name}: {reason}" for name, reason in self.skipped.items()]
-        return found
+        return [str(sentence) for sentence in self._told()["sentences"]]
 
     def rows(self) -> list[Row]:
         """Returns the effects of at least 1 % as text."""
-        shown = [effect for effect in self.effects if abs(effect.gain) >= SMALL]
-        return [
-            {"without": effect.cause.name, "speed": f"{1 + effect.gain:.3g} ×", "95 % interval": _ends(effect)}
-            for effect in shown
-        ]
+        table = self._told()["table"]
+        return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+    def _told(self) -> dict[str, Any]:
+        skipped = [{"cause": name, "reason": reason} for name, reason in self.skipped.items()]
+        return _analysed("told", **(self.to_json() | {"skipped": skipped}))
 
     def to_json(self) -> dict[str, Any]:
         """Returns everything as plain values."""
@@ -220,7 +190,7 @@ class Diagnosis:
 
 
 def why(
-    scenario: ScenarioLike,
+    scenario: ScenarioLike | Result,
     flow: str | None = None,
     *,
     seeds: int = 10,
@@ -233,8 +203,8 @@ def why(
     Parameters
     ----------
     scenario
-        A :class:`Network`, a :class:`Scenario`, a mapping, the path of a TOML or JSON file, a preset, the directory of
-        the results of a run, or a capture (pcapng or pcap) of a TCP connection, with its handshake.
+        A :class:`Network`, a :class:`Scenario`, a mapping, the path of a TOML or JSON file, a preset, the result of a
+        run, or its directory.
     flow
         Name of a TCP or QUIC flow; by default the slowest one. For a capture, the index of the connection; by default
         the one with the most data.
@@ -256,56 +226,69 @@ def why(
     if observed is not None:
         scenario, flow = observed.scenario, observed.flow
     first = run(_subject(scenario), duration=duration, sets=sets)
-    plain = json.loads(json.dumps(first.scenario)) | {"record": LIGHT_RECORD}
-    rows = [row for row in first.flows.to_dicts() if Case.of(plain, row).transport in ("tcp", "quic")]
-    name = _chosen(rows, flow)
-    start = int(plain.get("seed", 1))
+    plain = json.loads(json.dumps(first.scenario))
+    subject = _analysed("subject", scenario=plain, flows=list(first.parts["flows"]), flow=flow)
+    plain |= {"record": subject["record"]}
+    name, start = str(subject["flow"]), int(plain.get("seed", 1))
     base = _rows(plain, name, [start, start + 1] if seeds > 1 else [start])
     if len(base) == 2 and base[0] == base[1]:
         numbers, base = [start], base[:1]
     else:
         numbers = [start + index for index in range(seeds)]
         base += _rows(plain, name, numbers[len(base) :])
-    if (idle := next((seed for seed, row in zip(numbers, base, strict=True) if not _speed(row)), None)) is not None:
-        raise InputError(f"flow {name!r} transfers nothing with seed {idle}: there is no speed to compare")
-    variants = [(cause, changed) for cause in CAUSES if (changed := _changed(plain, base[0], cause.remove))]
-    effects: list[Effect] = []
-    skipped: dict[str, str] = {}
-    stops = threading.Event()
-    with ThreadPoolExecutor(processors()) as pool:
-        try:
-            results = pool.map(lambda one: _tried(one[1], name, numbers, stops), variants)
-            for done, ((cause, changed), tried) in enumerate(zip(variants, results, strict=True), 1):
-                if progress is not None:
-                    progress(done, len(variants))
-                if isinstance(tried, str):
-                    skipped[cause.name] = tried
-                    continue
-                is_set = cause.is_set(Case.of(plain, base[0]))
-                effects.append(Effect(cause, *_gain(base, tried), _keys(plain, changed), is_set))
-        except BaseException:
-            # The runs end at their next progress call.
-            stops.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    variants = _analysed("variants", scenario=plain, base=base, first_seed=start)
+    causes, short_queue = variants["causes"], variants["short_queue"]
+    scenarios = [one["scenario"] for one in causes] + ([] if short_queue is None else [short_queue])
+
+    def report(done: int) -> None:
+        if progress is not None and done <= len(causes):
+            progress(done, len(causes))
+
+    results = _all_tried(scenarios, name, numbers, report)
+    tried = [
+        {"cause": cause["cause"], "is_set": cause["is_set"]}
+        | ({"error": found} if isinstance(found, str) else {"rows": found})
+        for cause, found in zip(causes, results, strict=False)
+    ]
+    short = None if short_queue is None or isinstance(results[-1], str) else results[-1]
+    found = _analysed("diagnose", base=base, tried=tried, short_queue=short)
+    changed = {one["cause"]: _keys(plain, one["scenario"]) for one in causes}
     return Diagnosis(
         name,
-        _mean(row["goodput_bps"] for row in base),
-        _mean(row["finish_s"] - row["start_s"] for row in base) if all(row["finish_s"] for row in base) else None,
+        found["goodput_bps"],
+        found["completion_s"],
         len(numbers),
-        tuple(sorted(effects, key=_importance)),
-        _latency(plain, name, base, numbers),
-        skipped,
-        observed,
+        tuple(_effect(one, changed[one["cause"]]) for one in found["effects"]),
+        None if found["latency"] is None else Latency(**found["latency"]),
+        {one["cause"]: one["reason"] for one in found["skipped"]},
     )
 
 
-def _ends(effect: Effect) -> str:
-    return "–" if math.isnan(effect.low) else f"{1 + effect.low:.3g} to {1 + effect.high:.3g}"
+def _analysed(request: str, **parts: Any) -> dict[str, Any]:
+    """Returns the engine's reply to a request for an analysis.
+
+    Raises
+    ------
+    InputError
+        If the request cannot be answered, such as for a flow that does not exist.
+    """
+    try:
+        found: dict[str, Any] = json.loads(_engine.analysis(json.dumps({request: parts})))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    return found
 
 
-def _subject(scenario: ScenarioLike) -> ScenarioLike:
-    """Returns the scenario; for a directory the scenario of its results."""
+def _effect(found: Mapping[str, Any], change: Mapping[str, Any]) -> Effect:
+    low, high = (math.nan if found[end] is None else found[end] for end in ("gain_low", "gain_high"))
+    cause = Cause(found["cause"], found["statement"], found["fix"])
+    return Effect(cause, found["gain"], low, high, change, found["is_set"], found["is_large"])
+
+
+def _subject(scenario: ScenarioLike | Result) -> ScenarioLike:
+    """Returns the scenario; for a result or its directory the scenario of the run."""
+    if isinstance(scenario, Result):
+        return scenario.scenario
     if not isinstance(scenario, (str, os.PathLike)):
         return scenario
     path = Path(scenario)
@@ -323,38 +306,6 @@ def _observed(scenario: ScenarioLike, flow: str | None) -> Observed | None:
     return None
 
 
-def _importance(effect: Effect) -> tuple[bool, bool, float]:
-    weight = SETTING_WEIGHT if effect.is_set else COMMON_WEIGHT if effect.cause.kind in COMMON else 1.0
-    return (not effect.is_large, effect.cause.kind == Kind.RATE, -weight * effect.gain)
-
-
-def _gain(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> tuple[float, float, float]:
-    """Returns the mean gain and the ends of its interval."""
-    ratios = [max(_speed(new) / _speed(old), SLOWEST) for old, new in zip(before, after, strict=True)]
-    found = mean_interval([math.log(ratio) for ratio in ratios])
-    mean, low, high = (math.expm1(value) for value in (found.mean, found.low, found.high))
-    return mean, low, high
-
-
-def _chosen(rows: Sequence[dict[str, Any]], name: str | None) -> str:
-    """Returns the name of the flow to examine."""
-    names = [row["name"] for row in rows]
-    if not names:
-        raise InputError("the scenario has no TCP or QUIC flow, whose speed could have a cause")
-    if name is None:
-        return str(min(rows, key=lambda row: _speed(row) or math.inf)["name"])
-    if name not in names:
-        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise InputError(f"there is no flow {name!r}; the flows are {shown}")
-    return name
-
-
-def _changed(plain: dict[str, Any], row: dict[str, Any], remove: Callable[[Case], bool]) -> dict[str, Any] | None:
-    """Returns the scenario without a cause; None if it cannot have the cause."""
-    changed = copy.deepcopy(plain)
-    return changed if remove(Case.of(changed, row)) and changed != plain else None
-
-
 def _keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the keys that differ, with the values after the change."""
     found = changes(before, after)
@@ -366,50 +317,42 @@ def _keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]
 def _rows(
     plain: dict[str, Any], name: str, seeds: Sequence[int], stops: threading.Event | None = None
 ) -> list[dict[str, Any]]:
-    """Runs a scenario with several seeds until `stops` is set, and returns the flow's row of each run."""
+    """Runs a scenario with several seeds until `stops` is set, and returns the flow's result of each run."""
     found = []
     for seed in seeds:
         goes_on = None if stops is None else lambda *_: not stops.is_set()
-        rows = run(plain, seed=seed, progress=goes_on).flows.to_dicts()
-        row = next((row for row in rows if row["name"] == name), None)
+        flows = run(plain, seed=seed, progress=goes_on).parts["flows"]
+        row = next((row for row in flows if row["name"] == name), None)
         if row is None:
             raise InputError(f"with seed {seed} there is no flow {name!r}: flows are drawn at random; examine one seed")
         found.append(row)
     return found
 
 
+def _all_tried(
+    scenarios: Sequence[dict[str, Any]], name: str, seeds: Sequence[int], report: Callable[[int], object]
+) -> list[list[dict[str, Any]] | str]:
+    """Runs scenarios on all processors, and returns the flow's results, or the error of an invalid scenario."""
+    stops = threading.Event()
+    found = []
+    with ThreadPoolExecutor(processors()) as pool:
+        try:
+            for done, tried in enumerate(pool.map(lambda one: _tried(one, name, seeds, stops), scenarios), 1):
+                report(done)
+                found.append(tried)
+        except BaseException:
+            # The runs end at their next progress call.
+            stops.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return found
+
+
 def _tried(
-    plain: dict[str, Any], name: str, seeds: Sequence[int], stops: threading.Event | None = None
+    plain: dict[str, Any], name: str, seeds: Sequence[int], stops: threading.Event
 ) -> list[dict[str, Any]] | str:
-    """Returns the rows, or the error of a scenario that is invalid without a cause."""
+    """Returns the results, or the error of a scenario that is invalid without a cause."""
     try:
         return _rows(plain, name, seeds, stops)
     except ScenarioError as error:
         return str(error).splitlines()[0]
-
-
-def _speed(row: Mapping[str, Any]) -> float:
-    """Returns the goodput, or for requests the inverse of the mean response time."""
-    response = row.get("responses_mean_s")
-    return float(1 / response if response else row["goodput_bps"] or 0.0)
-
-
-def _latency(plain: dict[str, Any], name: str, base: Sequence[dict[str, Any]], seeds: Sequence[int]) -> Latency | None:
-    """Measures the queueing delay with FQ-CoDel, if the flow's is long and the bottleneck may have that queue."""
-    queueing, minimum = _mean(map(_queueing, base)), _mean(row["min_rtt_s"] or 0.0 for row in base)
-    if queueing < QUEUEING * minimum or (changed := _changed(plain, base[0], shorten_queue)) is None:
-        return None
-    rows = _tried(changed, name, seeds)
-    if isinstance(rows, str):
-        return None
-    gain, _, _ = _gain(base, rows)
-    return Latency(queueing, minimum, _mean(map(_queueing, rows)), gain)
-
-
-def _queueing(row: Mapping[str, Any]) -> float:
-    return (row["mean_rtt_s"] or 0.0) - (row["min_rtt_s"] or 0.0)
-
-
-def _mean(values: Any) -> float:
-    found = list(values)
-    return float(sum(found) / len(found))

@@ -25,6 +25,11 @@ def asked(what: str, parts: Mapping[str, Any]) -> Any:
     return json.loads(_engine.analysis(f'{{"{what}": {for_analysis(parts)}}}'))
 
 
+def limit_of(result: Records) -> str | None:
+    """Returns what limited the slowest flow of a run, in a sentence without a full stop; None if no flow started."""
+    return asked("limit", result.parts)  # type: ignore[no-any-return]
+
+
 def rows(result: Records, table: str, columns: list[str], names: list[str]) -> pl.DataFrame:
     """Returns columns of a recorded table.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lightlag import _engine
 from lightlag.records import origin
@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from lightlag.records.records import Records
     from lightlag.text.table import Row
 
-__all__ = ["FILES", "run_page"]
+__all__ = ["FILES", "Causes", "run_page"]
+
+
+class Causes(Protocol):
+    """Measured causes of the speed of a flow, such as a :class:`lightlag.Diagnosis`."""
+
+    def sentences(self) -> list[str]:
+        """Returns the conclusion in sentences."""
+
+    def rows(self) -> list[Row]:
+        """Returns the effects of the causes as text."""
+
 
 FILES = {f"{table['name']}.parquet": table["about"] for table in json.loads(_engine.dictionary())} | {
     "globe.html": "animated globe with the paths of the first flows",
@@ -34,13 +45,15 @@ _PLACES = {
 }
 
 
-def run_page(result: Records, files: Mapping[str, str] | None = None) -> str:
+def run_page(result: Records, files: Mapping[str, str] | None = None, causes: Causes | None = None) -> str:
     """Returns the report as HTML.
 
     Parameters
     ----------
     files
         The files that the page links to, with their descriptions.
+    causes
+        The measured causes; without them, the page states the command that measures them.
     """
     charts = timeline(result)
     page_load = waterfall(result)
@@ -52,7 +65,7 @@ def run_page(result: Records, files: Mapping[str, str] | None = None) -> str:
         f"<h1>{text(result.name)}</h1>",
         f'<p class="lead">{text(lead)}</p>',
         anchors(places),
-        _why(account(result)),
+        _why(account(result), _causes(result, causes)),
         *([section("waterfall", places["waterfall"], page_load)] if page_load else []),
         section("timeline", "Timeline", *([ZOOMING, *map(figure, charts)] if charts else [nothing])),
         section("tables", "Tables", data_links(files or {}), *_tables(result), is_open=True),
@@ -61,7 +74,7 @@ def run_page(result: Records, files: Mapping[str, str] | None = None) -> str:
     return page(f"{result.name}: a run", body, charts)
 
 
-def _why(found: Account) -> str:
+def _why(found: Account, causes: str) -> str:
     parts = []
     for name, sentences in found.flows:
         title = f"<h3>{text(name)}</h3>" if len(found.flows) > 1 else ""
@@ -71,8 +84,20 @@ def _why(found: Account) -> str:
         inside = f"<details open><summary>The slowest flows</summary>{inside}</details>"
     return (
         f'<section class="answer"><h2 id="why">{_PLACES["why"]}</h2><p class="headline">{text(found.headline)}</p>'
-        f"{inside}</section>"
+        f"{inside}{causes if found.flows else ''}</section>"
     )
+
+
+def _causes(result: Records, causes: Causes | None) -> str:
+    """Returns the measured causes, or the command that adds them to the page."""
+    if causes is None:
+        if result.repeat is None:
+            return ""
+        commands = [f"<code>{text(command)}</code>" for command in (origin.again("why"), "lightlag report . --why -f")]
+        return f"<p>In this directory, {commands[0]} measures the causes, and {commands[1]} adds them to this page.</p>"
+    sentences = "".join(f"<li>{text(sentence)}</li>" for sentence in causes.sentences())
+    rows = causes.rows()
+    return f"<h3>Causes</h3><ul>{sentences}</ul>{_table(rows) if rows else ''}"
 
 
 def _tables(result: Records) -> list[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lightlag.constellation.satellites import Sky
     from lightlag.drawing.style import Chart
-    from lightlag.plot.listing import Plots
+    from lightlag.report.run import Causes
 
 __all__ = ["Result", "load"]
 
@@ -202,10 +202,15 @@ class Result(Records):
         return qlog.write(self, path, flows=names, force=force)
 
     @former_keywords("Result.report")
-    def report(self, directory: str | os.PathLike[str] | None = None) -> str:
+    def report(self, directory: str | os.PathLike[str] | None = None, *, causes: Causes | None = None) -> str:
         """Returns the report as a self-contained HTML page.
 
-        If a directory is named, the page links to the files in it.
+        Parameters
+        ----------
+        directory
+            A directory with files of the result, to which the page links.
+        causes
+            The measured causes, from :func:`lightlag.why`.
         """
         from lightlag.report.run import FILES, run_page
 
@@ -214,7 +219,7 @@ class Result(Records):
             if directory is None
             else {name: about for name, about in FILES.items() if (Path(directory) / name).exists()}
         )
-        return run_page(self, there)
+        return run_page(self, there, causes)
 
     def _pages(self) -> dict[str, Callable[[Path], str]]:
         if not self.simulated_s:

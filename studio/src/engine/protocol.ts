@@ -37,6 +37,8 @@ export interface Requests {
   flight: { op: "flight" } & ScenarioInput;
   places_at: { op: "places_at"; place: number; time_s: number };
   courses: { op: "courses"; place: number; from: number; to: number; until_s: number };
+  /** A request that the analysis crate answers. */
+  analyse: { op: "analyse"; request: object };
   leave: { op: "leave"; place: number };
 }
 
@@ -231,6 +233,7 @@ export interface Answers {
   flight: Flight;
   places_at: { time_s: number; tables: Tables };
   courses: { courses: { from_s: number; nodes: number[] }[] };
+  analyse: { answer: unknown };
   leave: Record<string, never>;
 }
 

@@ -15,6 +15,7 @@ import { Pictures } from "./pictures.tsx";
 import { isStale, isStarting, refusal, run } from "./running.ts";
 import { keepSaid } from "./said.ts";
 import { Side } from "./side.tsx";
+import { Causes } from "./why/causes.tsx";
 
 const charts = () => import("./charts.tsx");
 const waterfall = () => import("./waterfall.tsx");
@@ -116,6 +117,7 @@ function Why() {
           </ul>
         </details>
       ))}
+      <Causes live={run} />
     </section>
   );
 }

@@ -35,7 +35,7 @@ pub struct TextTable {
 
 impl TextTable {
     /// Creates a table from rows of (heading, cell) pairs. All rows have the same headings.
-    fn of(title: &'static str, rows: Vec<Vec<(&'static str, String)>>) -> Self {
+    pub(crate) fn of(title: &'static str, rows: Vec<Vec<(&'static str, String)>>) -> Self {
         let columns = rows.first().map_or(Vec::new(), |row| row.iter().map(|(head, _)| *head).collect());
         let rows = rows.into_iter().map(|row| row.into_iter().map(|(_, text)| text).collect()).collect();
         Self { title, columns, rows }
