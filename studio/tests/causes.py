@@ -14,7 +14,7 @@ def main() -> None:
     for toml in json.load(sys.stdin):
         found = ll.why(tomllib.loads(toml))
         rows = [[*row.values()] for row in found.rows()]
-        told.append({"seeds": found.seeds, "sentences": found.sentences(), "rows": rows})
+        told.append({"headline": found.headline(), "sentences": found.sentences(), "rows": rows})
     json.dump(told, sys.stdout)
 
 

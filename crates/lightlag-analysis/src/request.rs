@@ -217,7 +217,10 @@ impl Request {
             Self::Diagnose { base, tried, short_queue } => {
                 json!(diagnosis::diagnose(base, tried, short_queue.as_deref())?)
             }
-            Self::Told(diagnosis) => json!({ "sentences": diagnosis.sentences(), "table": diagnosis.table() }),
+            Self::Told(diagnosis) => {
+                let (headline, sentences) = (diagnosis.headline(), diagnosis.sentences());
+                json!({ "headline": headline, "sentences": sentences, "table": diagnosis.table() })
+            }
         })
     }
 }

@@ -109,13 +109,12 @@ def print_diagnosis(found: Diagnosis, again: Sequence[str] | None) -> None:
     """
     from lightlag.text.table import print_rows
 
-    first, *others = found.sentences()
-    of = f", mean of {found.seeds} seeds" if found.seeds > 1 else ""
+    headline = found.headline()
     if rows := found.rows():
-        print_rows(rows, f"{first}{of}")
+        print_rows(rows, headline)
     else:
-        say(f"{first}{of}")
-    for sentence in others:
+        say(headline)
+    for sentence in found.sentences()[1:]:
         say(sentence)
     if (cause := found.cause) is not None and again is not None:
         changed = (word for one in cause.arguments() for word in ("-s", one))

@@ -161,6 +161,10 @@ class Diagnosis:
         """The most important cause; None if none is large."""
         return next((effect for effect in self.effects if effect.is_large), None)
 
+    def headline(self) -> str:
+        """Returns the speed of the flow, with the number of seeds."""
+        return str(self._told()["headline"])
+
     def sentences(self) -> list[str]:
         """Returns the conclusion: the speed, the cause, its effect and the fix."""
         return [str(sentence) for sentence in self._told()["sentences"]]

@@ -24,8 +24,11 @@ __all__ = ["FILES", "Causes", "run_page"]
 class Causes(Protocol):
     """Measured causes of the speed of a flow, such as a :class:`lightlag.Diagnosis`."""
 
+    def headline(self) -> str:
+        """Returns the speed of the flow, with the number of seeds."""
+
     def sentences(self) -> list[str]:
-        """Returns the conclusion in sentences."""
+        """Returns the speed and the conclusion in sentences."""
 
     def rows(self) -> list[Row]:
         """Returns the effects of the causes as text."""
@@ -95,7 +98,7 @@ def _causes(result: Records, causes: Causes | None) -> str:
             return ""
         commands = [f"<code>{text(command)}</code>" for command in (origin.again("why"), "lightlag report . --why -f")]
         return f"<p>In this directory, {commands[0]} measures the causes, and {commands[1]} adds them to this page.</p>"
-    sentences = "".join(f"<li>{text(sentence)}</li>" for sentence in causes.sentences())
+    sentences = "".join(f"<li>{text(sentence)}</li>" for sentence in [causes.headline(), *causes.sentences()[1:]])
     rows = causes.rows()
     return f"<h3>Causes</h3><ul>{sentences}</ul>{_table(rows) if rows else ''}"
 

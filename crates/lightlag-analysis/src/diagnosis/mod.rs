@@ -268,6 +268,7 @@ mod tests {
             "Not examined: handovers: links[1].ramp: needs slots",
         ];
         assert_eq!(diagnosis.sentences(), sentences);
+        assert_eq!(diagnosis.headline(), "a->c: 3.154 Mbit/s, 50.74 s, mean of 2 seeds");
         let table = diagnosis.table();
         assert_eq!(table.columns, ["without", "speed", "95 % interval"]);
         assert_eq!(table.rows, [["receive window", "3.48 ×", "3.01 to 4.02"]]);

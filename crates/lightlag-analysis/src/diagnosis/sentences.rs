@@ -9,10 +9,20 @@ use crate::rows::TextTable;
 const SMALL: f64 = 0.01;
 
 impl Diagnosis {
+    /// Returns the speed of the flow, and the number of seeds if there are several.
+    pub fn headline(&self) -> String {
+        let of = if self.seeds > 1 { format!(", mean of {} seeds", self.seeds) } else { String::new() };
+        format!("{}{of}", self.speed())
+    }
+
+    fn speed(&self) -> String {
+        let took = self.completion_s.map_or(String::new(), |seconds| format!(", {} s", general(seconds, 4)));
+        format!("{}: {}{took}", self.flow, rate(self.goodput_bps))
+    }
+
     /// Returns the conclusion: the speed, the cause, its effect and the fix.
     pub fn sentences(&self) -> Vec<String> {
-        let took = self.completion_s.map_or(String::new(), |seconds| format!(", {} s", general(seconds, 4)));
-        let mut found = vec![format!("{}: {}{took}", self.flow, rate(self.goodput_bps))];
+        let mut found = vec![self.speed()];
         match self.cause() {
             None => found.push(format!("No cause has an effect of {} % or more.", fixed(100.0 * LARGE, 0))),
             Some(first) => {

@@ -108,13 +108,17 @@ function Told({ measuring, names }: { measuring: Measuring; names: readonly stri
       <p class="quiet">The scenario runs again without each possible cause, with the same seeds.</p>
     );
   }
-  const { seeds, sentences, table } = causes;
+  const {
+    headline,
+    sentences: [, ...sentences],
+    table,
+  } = causes;
   return (
     <>
       <ul class="sentences">
-        {sentences.map((sentence, at) => (
+        {[headline, ...sentences].map((sentence) => (
           <li key={sentence}>
-            <Prose text={at === 0 && seeds > 1 ? `${sentence}, mean of ${seeds} seeds` : sentence} names={names} />
+            <Prose text={sentence} names={names} />
           </li>
         ))}
       </ul>

@@ -20,8 +20,8 @@ interface Variants {
 
 /** The measured causes as text. */
 export interface Causes {
-  /** Number of seeds; 1 if nothing in the scenario is random. */
-  seeds: number;
+  /** The speed of the flow, with the number of seeds. */
+  headline: string;
   /** The speed, the cause, its effect and the fix. */
   sentences: string[];
   /** The effects. */
@@ -124,8 +124,7 @@ export class Measuring {
     const [shortened, ...results] = await Promise.all([short, ...tried]);
     const short_queue = Array.isArray(shortened) ? shortened : null;
     const diagnosis = await analyse<object>({ diagnose: { base, tried: results, short_queue } });
-    const { sentences, table } = await analyse<Omit<Causes, "seeds">>({ told: diagnosis });
-    return { seeds: numbers.length, sentences, table };
+    return analyse<Causes>({ told: diagnosis });
   }
 
   /** Runs a scenario, and returns the result of the flow. */
