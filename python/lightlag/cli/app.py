@@ -261,17 +261,16 @@ def run(
             where = "" if folder is None else f" and its results are in {folder}"
             raise CommandError(_signals.code(), f"interrupted at the end: the run is complete{where}")
     if with_why:
-        _diagnose(result, None if earlier is not None else ["lightlag", "run", file, *_changing(sets, duration, seed)])
+        _diagnose(
+            result,
+            None if earlier is not None else ["lightlag", "run", file, *_changing(sets, duration, seed, congestion)],
+        )
 
 
-def _changing(sets: list[str] | None, duration: str | None, seed: int | None) -> list[str]:
+def _changing(sets: list[str] | None, duration: str | None, seed: int | None, congestion: str | None) -> list[str]:
     """Returns the options of a run that change its scenario."""
-    found = [word for one in sets or [] for word in ("-s", one)]
-    return [
-        *found,
-        *([] if duration is None else ["--duration", duration]),
-        *([] if seed is None else ["--seed", str(seed)]),
-    ]
+    options = [*(("-s", one) for one in sets or []), ("--duration", duration), ("--seed", seed), ("-c", congestion)]
+    return [word for option, value in options if value is not None for word in (option, str(value))]
 
 
 def _diagnose(result: Result, again: list[str] | None) -> None:
