@@ -32,7 +32,7 @@ from lightlag.text.table import print_rows
 from lightlag.text.terminal import plain, print_json, printable, say
 
 if TYPE_CHECKING:
-    from lightlag.results.result import Result
+    pass
 
 P = ParamSpec("P")
 
@@ -261,28 +261,16 @@ def run(
             where = "" if folder is None else f" and its results are in {folder}"
             raise CommandError(_signals.code(), f"interrupted at the end: the run is complete{where}")
     if with_why:
-        _diagnose(
-            result,
-            None if earlier is not None else ["lightlag", "run", file, *_changing(sets, duration, seed, congestion)],
-        )
+        from lightlag.commands.why import diagnose_run
+
+        again = ["lightlag", "run", file, *_changing(sets, duration, seed, congestion)]
+        diagnose_run(result, None if earlier is not None else again)
 
 
 def _changing(sets: list[str] | None, duration: str | None, seed: int | None, congestion: str | None) -> list[str]:
     """Returns the options of a run that change its scenario."""
     options = [*(("-s", one) for one in sets or []), ("--duration", duration), ("--seed", seed), ("-c", congestion)]
     return [word for option, value in options if value is not None for word in (option, str(value))]
-
-
-def _diagnose(result: Result, again: list[str] | None) -> None:
-    """Prints the causes of the speed of the slowest flow."""
-    from lightlag.commands.why import print_diagnosis
-    from lightlag.diagnosis import diagnosis
-    from lightlag.text.progress import of_count
-
-    with of_count("causes", shown=True) as progress:
-        found = diagnosis.why(result, progress=progress)
-    print()
-    print_diagnosis(found, again)
 
 
 def _watched(progress: Callable[[float, float, int], None] | None) -> Callable[[float, float, int], bool]:

@@ -30,6 +30,7 @@ def explained(name: str) -> str | None:
 
 if TYPE_CHECKING:
     from lightlag.diagnosis import Diagnosis
+    from lightlag.results.result import Result
 
 
 def why(
@@ -99,13 +100,24 @@ def why(
     print_diagnosis(found, again)
 
 
+def diagnose_run(result: Result, again: Sequence[str] | None) -> None:
+    """Prints the causes of the speed of the slowest flow of a run; `again` is the command of the run."""
+    from lightlag.diagnosis import diagnosis
+    from lightlag.text.progress import of_count
+
+    with of_count("causes", shown=True) as progress:
+        found = diagnosis.why(result, progress=progress)
+    say("")
+    print_diagnosis(found, again)
+
+
 def print_diagnosis(found: Diagnosis, again: Sequence[str] | None) -> None:
     """Prints the effects, the cause and the fix.
 
     Parameters
     ----------
     again
-        The command of the run, to which the change that removes the cause is added; None if it is not printed.
+        The command of the run, printed with the change that removes the cause; None if it is not printed.
     """
     from lightlag.text.table import print_rows
 

@@ -274,7 +274,7 @@ def _analysed(request: str, **parts: Any) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the request cannot be answered, such as for a flow that does not exist.
+        If the request is invalid, for example if there is no such flow.
     """
     try:
         found: dict[str, Any] = json.loads(_engine.analysis(json.dumps({request: parts})))

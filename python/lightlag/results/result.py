@@ -208,7 +208,7 @@ class Result(Records):
         Parameters
         ----------
         directory
-            A directory with files of the result, to which the page links.
+            A directory; the page links to the files of the result in it.
         causes
             The measured causes, from :func:`lightlag.why`.
         """

@@ -178,7 +178,7 @@ fn without_outages(case: &mut Case<'_>, link: &PathLink) -> bool {
         let without = |change: &Value| {
             let mut change: Map<String, Value> = change.as_object().cloned().unwrap_or_default();
             change.remove("down");
-            // The time alone is no change.
+            // An entry with only a time changes nothing.
             (change.len() > 1).then_some(Value::Object(change))
         };
         let kept: Vec<Value> = found.iter().filter_map(without).collect();

@@ -16,7 +16,7 @@ import { Measuring } from "./measuring.ts";
 /** Maximum number of simultaneous runs. */
 const WORKERS = 8;
 
-/** Measurements of results, which are kept while the run is shown. */
+/** Measurements by the result of their run. */
 const measurements = new WeakMap<Result, Measuring>();
 
 function engines(): Pool {

@@ -51,7 +51,7 @@ export class Measuring {
     private readonly open: () => Pool,
   ) {}
 
-  /** Measures the causes of the speed of a flow, by default of the slowest one. Returns after {@link cancel}, too. */
+  /** Measures the causes of the speed of a flow, by default of the slowest one. Also returns after {@link cancel}. */
   async measure(flow?: string, seeds = SEEDS): Promise<void> {
     this.cancel();
     const turn = this.turn;
