@@ -263,8 +263,8 @@ def run(
     if with_why:
         from lightlag.commands.why import diagnose_run
 
-        again = ["lightlag", "run", file, *_changing(sets, duration, seed, congestion)]
-        diagnose_run(result, None if earlier is not None else again)
+        command = ["lightlag", "run", file, *_changing(sets, duration, seed, congestion)]
+        diagnose_run(result, None if earlier is not None else command)
 
 
 def _changing(sets: list[str] | None, duration: str | None, seed: int | None, congestion: str | None) -> list[str]:
