@@ -28,7 +28,7 @@ ${flow}
 from = "b"
 to = "a"
 transfer = "1 MB"
-start = "1 s"
+start = "6 s"
 `;
 const SCENARIOS = {
   "random losses": pair('queue = "1 bdp"\nloss = { forward = 0.01, backward = 0.02 }', ""),
