@@ -31,6 +31,8 @@ test("the causes of a run are measured, with their effects and the fix", async (
   await why.getByText("The scenario runs again without each possible cause").waitFor();
   await why.getByRole("button", { name: "Measure the causes" }).click();
   await why.getByText("Cause: receive window: the receive window is smaller than the path needs.").waitFor();
+  const button = why.getByRole("button", { name: "Measure the causes" });
+  expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
   const sentences = await why.locator(".sentences li").allTextContents();
   expect(sentences[0]).toMatch(/^a->b: [\d.]+ kbit\/s|^a->b: [\d.]+ Mbit\/s/);
   expect(sentences[2]).toMatch(/^Without it: [\d.]+ times as fast/);

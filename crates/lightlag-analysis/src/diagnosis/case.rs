@@ -124,7 +124,11 @@ impl<'a> Case<'a> {
 
     /// Removes options from all tables; returns false if none was in any.
     pub(super) fn drop_options(&mut self, keys: &[&str]) -> bool {
-        keys.iter().fold(false, |is_removed, key| self.drop_option(key) || is_removed)
+        let mut is_removed = false;
+        for key in keys {
+            is_removed |= self.drop_option(key);
+        }
+        is_removed
     }
 
     /// Sets an option of both endpoints of the flow.

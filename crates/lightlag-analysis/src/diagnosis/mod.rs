@@ -220,7 +220,7 @@ mod tests {
             "flows": [{ "from": "a", "to": "c", "tcp": { "receive_buffer": "64 kB" } }],
         });
         let slow = Flow { bottleneck: Some("a->c".to_owned()), min_rtt_s: Some(0.1), ..row("a->c", 1.0) };
-        let found = variants(&scenario, &[slow.clone()], 1).unwrap();
+        let found = variants(&scenario, std::slice::from_ref(&slow), 1).unwrap();
         let names: Vec<(&str, bool)> = found.causes.iter().map(|one| (one.cause, one.is_set)).collect();
         let expected = [
             ("receive window", true),

@@ -62,7 +62,7 @@ function Measured({ measuring, names, flows }: { measuring: Measuring; names: re
       <div class="steering">
         {flows.length > 1 && (
           <label>
-            Flow{" "}
+            Flow
             <select
               value={flow.value}
               disabled={isRunning}
@@ -77,21 +77,18 @@ function Measured({ measuring, names, flows }: { measuring: Measuring; names: re
             </select>
           </label>
         )}
-        {isRunning ? (
+        {/* A single button, so that the focus stays on it. */}
+        <button type="button" onClick={() => (isRunning ? measuring.cancel() : void start())}>
+          {isRunning ? "Cancel" : "Measure the causes"}
+        </button>
+        {isRunning && (
           <>
-            <button type="button" onClick={() => measuring.cancel()}>
-              Cancel
-            </button>
             <progress aria-label="Runs" {...(all.value > 0 ? { max: all.value, value: done.value } : {})} />
             <span class="quiet">
               {done.value}
               {all.value > 0 && ` of ${all.value}`} runs
             </span>
           </>
-        ) : (
-          <button type="button" onClick={() => void start()}>
-            Measure the causes
-          </button>
         )}
       </div>
       <Told measuring={measuring} names={names} />
