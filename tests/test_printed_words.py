@@ -15,7 +15,7 @@ from lightlag import plot
 from lightlag.captures import connections, sides
 from lightlag.cli.app import app
 from lightlag.commands.why import explained
-from lightlag.diagnosis.causes import CAUSES
+from lightlag.diagnosis import causes
 from lightlag.difference import flows
 from lightlag.outcomes.design import MEASURES
 from lightlag.report.run import run_page
@@ -132,7 +132,7 @@ def test_every_word_that_python_declares_for_tables_is_explained() -> None:
     assert missing({title.strip() for title, _ in connections._DETAILS}) == []
     assert missing({one.title.lower() for one in MEASURES}) == []
     assert missing({one.title for one in flows.MEASURES.values()}) == []
-    assert missing({one.name for one in CAUSES}) == []
+    assert missing({one.name for one in causes()}) == []
     assert missing({*plot.OVER_TIME, *plot.FIGURES}) == []
 
 

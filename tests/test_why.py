@@ -12,7 +12,7 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag
-from manual import why_cases
+from manual import why_cases, why_lab
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ pub mod charts;
 pub mod comparison;
 pub mod curves;
 pub mod diagnosis;
+pub mod differences;
 pub mod limits;
 pub mod measures;
 pub mod numbers;

@@ -6,11 +6,12 @@ use crate::charts::comparison::charts;
 use crate::comparison::Comparison;
 use crate::curves::usual_top;
 use crate::diagnosis::{self, Diagnosis, Tried};
+use crate::differences::DifferencesInput;
 use crate::measures::{self, MEASURES};
 use crate::numbers;
 use crate::outcome;
 use crate::rows::{self, Lists};
-use crate::statistics::{CONFIDENCE, Interval, interval};
+use crate::statistics::{CONFIDENCE, Interval, interval, sample_size};
 use crate::summary::{Flow, SatellitePath};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -91,6 +92,8 @@ pub enum Request {
     Shares(Comparison),
     /// Returns the charts of a comparison.
     Charts(Comparison),
+    /// Returns the causes that a diagnosis examines.
+    Causes {},
     /// Returns the flow whose speed is to be diagnosed.
     Subject {
         /// The scenario of a run, with every default.
@@ -212,6 +215,7 @@ impl Request {
             Self::Shares(comparison) => json!(comparison.shares()),
             Self::Charts(comparison) => json!(charts(comparison)?),
             Self::Account { run, recorded } => json!(account::account(run, recorded)),
+            Self::Causes {} => json!(diagnosis::CAUSES),
             Self::Subject { scenario, flows, flow } => json!(diagnosis::subject(scenario, flows, flow.as_deref())?),
             Self::Variants { scenario, base, first_seed } => json!(diagnosis::variants(scenario, base, *first_seed)?),
             Self::Diagnose { base, tried, short_queue } => {

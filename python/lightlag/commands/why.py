@@ -17,20 +17,20 @@ from lightlag.errors import InputError
 from lightlag.scenario import toml
 from lightlag.text.terminal import print_json, printable, say
 
+if TYPE_CHECKING:
+    from lightlag.diagnosis import Diagnosis
+    from lightlag.results.result import Result
+
 
 def explained(name: str) -> str | None:
     """Explains a cause of a slow transfer by its name in tables; returns None for other names."""
-    from lightlag.diagnosis.causes import CAUSES
+    from lightlag.diagnosis import causes
 
-    for one in CAUSES:
+    for one in causes():
         if one.name.lower() == name.strip().lower():
             head = f"{one.name}: cause of a slow transfer, as lightlag why finds it"
             return f"{head}\n\n  {one.statement}\n  Fix: {one.fix}"
     return None
-
-if TYPE_CHECKING:
-    from lightlag.diagnosis import Diagnosis
-    from lightlag.results.result import Result
 
 
 def why(
@@ -96,7 +96,9 @@ def why(
         print_json(found.to_json(), allow_nan=False)
         return
     own = [*(sets or []), *([] if duration is None else [f"duration={duration}"])]
-    again = None if Path(file).is_dir() else ["lightlag", "run", file, *(word for one in own for word in ("-s", one))]
+    scenario = file if found.observed is None else out and str(out)
+    run = ["lightlag", "run", str(scenario), *(word for one in own for word in ("-s", one))]
+    again = run if scenario and not Path(file).is_dir() else None
     print_diagnosis(found, again)
 
 
@@ -131,3 +133,18 @@ def print_diagnosis(found: Diagnosis, again: Sequence[str] | None) -> None:
     if (cause := found.cause) is not None and again is not None:
         changed = (word for one in cause.arguments() for word in ("-s", one))
         say(f"Run without it: {shlex.join([*again, *changed])}")
+
+
+def _check(file: str, out: Path | None) -> None:
+    """Rejects a file without packets, and an output that would not be written."""
+    path = Path(file)
+    packets = path.is_file() and is_capture(path)
+    if out is not None and not packets:
+        raise InputError(f"--out {printable(out)}: writes the scenario of a capture, and {printable(file)} is none")
+    if not path.is_file() or packets:
+        return
+    try:
+        kind = imports.kind_of(path)
+    except InputError:
+        return
+    raise InputError(f"{printable(file)}: is of kind {kind}, without packets; name a capture, or a scenario")

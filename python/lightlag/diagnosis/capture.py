@@ -69,6 +69,14 @@ class Observed:
         """Whether the scenario takes as long as the transfer in the capture, within 15 %."""
         return abs(math.log(self.model_s / self.real_s)) <= REPEATED
 
+    def sentences(self) -> list[str]:
+        """Returns how well the scenario repeats the capture."""
+        both = f"{self.measure} {self.real_s:.4g} s; the model: {self.model_s:.4g} s"
+        found = [f"The capture, at the {self.vantage}: {both}."]
+        if not self.is_repeated:
+            found.append("The model does not repeat the capture, and its effects need not be those of the real path.")
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """Returns everything as plain values."""
         names = ("vantage", "measure", "real_s", "model_s", "is_repeated", "scenario")

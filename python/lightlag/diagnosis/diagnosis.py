@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
 from lightlag.captures.connections import is_capture
+from lightlag.diagnosis.capture import Observed, observe
 from lightlag.errors import InputError, ScenarioError
 from lightlag.machine.processors import processors
 from lightlag.results.result import Result, load
@@ -27,7 +28,7 @@ from lightlag.text.table import Row
 if TYPE_CHECKING:
     from lightlag.scenario import ScenarioLike, Sets
 
-__all__ = ["Cause", "Diagnosis", "Effect", "Latency", "why"]
+__all__ = ["Cause", "Diagnosis", "Effect", "Latency", "causes", "why"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,8 @@ class Diagnosis:
 
     def sentences(self) -> list[str]:
         """Returns the conclusion: the speed, the cause, its effect and the fix."""
-        return [str(sentence) for sentence in self._told()["sentences"]]
+        told = [str(sentence) for sentence in self._told()["sentences"]]
+        return told if self.observed is None else [told[0], *self.observed.sentences(), *told[1:]]
 
     def rows(self) -> list[Row]:
         """Returns the effects of at least 1 % as text."""
@@ -193,6 +195,11 @@ class Diagnosis:
         }
 
 
+def causes() -> list[Cause]:
+    """Returns all causes that are examined."""
+    return [Cause(**cause) for cause in _analysed("causes")]
+
+
 def why(
     scenario: ScenarioLike | Result,
     flow: str | None = None,
@@ -208,7 +215,7 @@ def why(
     ----------
     scenario
         A :class:`Network`, a :class:`Scenario`, a mapping, the path of a TOML or JSON file, a preset, the result of a
-        run, or its directory.
+        run, or its directory, or a capture (pcapng or pcap) of a TCP connection, with its handshake.
     flow
         Name of a TCP or QUIC flow; by default the slowest one. For a capture, the index of the connection; by default
         the one with the most data.
@@ -241,22 +248,22 @@ def why(
         numbers = [start + index for index in range(seeds)]
         base += _rows(plain, name, numbers[len(base) :])
     variants = _analysed("variants", scenario=plain, base=base, first_seed=start)
-    causes, short_queue = variants["causes"], variants["short_queue"]
-    scenarios = [one["scenario"] for one in causes] + ([] if short_queue is None else [short_queue])
+    examined, short_queue = variants["causes"], variants["short_queue"]
+    scenarios = [one["scenario"] for one in examined] + ([] if short_queue is None else [short_queue])
 
     def report(done: int) -> None:
-        if progress is not None and done <= len(causes):
-            progress(done, len(causes))
+        if progress is not None and done <= len(examined):
+            progress(done, len(examined))
 
     results = _all_tried(scenarios, name, numbers, report)
     tried = [
         {"cause": cause["cause"], "is_set": cause["is_set"]}
         | ({"error": found} if isinstance(found, str) else {"rows": found})
-        for cause, found in zip(causes, results, strict=False)
+        for cause, found in zip(examined, results, strict=False)
     ]
     short = None if short_queue is None or isinstance(results[-1], str) else results[-1]
     found = _analysed("diagnose", base=base, tried=tried, short_queue=short)
-    changed = {one["cause"]: _keys(plain, one["scenario"]) for one in causes}
+    changed = {one["cause"]: _keys(plain, one["scenario"]) for one in examined}
     return Diagnosis(
         name,
         found["goodput_bps"],
@@ -265,10 +272,11 @@ def why(
         tuple(_effect(one, changed[one["cause"]]) for one in found["effects"]),
         None if found["latency"] is None else Latency(**found["latency"]),
         {one["cause"]: one["reason"] for one in found["skipped"]},
+        observed,
     )
 
 
-def _analysed(request: str, **parts: Any) -> dict[str, Any]:
+def _analysed(request: str, **parts: Any) -> Any:
     """Returns the engine's reply to a request for an analysis.
 
     Raises
@@ -277,10 +285,9 @@ def _analysed(request: str, **parts: Any) -> dict[str, Any]:
         If the request is invalid, for example if there is no such flow.
     """
     try:
-        found: dict[str, Any] = json.loads(_engine.analysis(json.dumps({request: parts})))
+        return json.loads(_engine.analysis(json.dumps({request: parts})))
     except ValueError as error:
         raise InputError(str(error)) from None
-    return found
 
 
 def _effect(found: Mapping[str, Any], change: Mapping[str, Any]) -> Effect:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from lightlag.constellation.satellites import Sky
     from lightlag.drawing.style import Chart
+    from lightlag.plot.listing import Plots
     from lightlag.report.run import Causes
 
 __all__ = ["Result", "load"]

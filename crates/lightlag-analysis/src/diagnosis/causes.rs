@@ -2,6 +2,7 @@
 
 use super::case::Case;
 use super::removal;
+use serde::Serialize;
 
 /// Part of the scenario that has a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,12 +13,15 @@ pub(super) enum Kind {
     Path,
     /// The start of every transfer.
     Start,
+    /// Other flows on the path.
+    Shared,
     /// The rate of the bottleneck, which some part of the path always limits.
     Rate,
 }
 
 /// A possible cause of a slow transfer.
-pub(super) struct Cause {
+#[derive(Serialize)]
+pub struct Cause {
     /// Name in tables.
     pub(super) name: &'static str,
     /// The cause in a sentence, without a full stop.
@@ -25,10 +29,13 @@ pub(super) struct Cause {
     /// The fix in a sentence, without a full stop.
     pub(super) fix: &'static str,
     /// Part of the scenario that has the cause.
+    #[serde(skip)]
     pub(super) kind: Kind,
     /// Options of TCP or QUIC that make the cause a setting; without one of them, it is a default.
+    #[serde(skip)]
     keys: &'static [&'static str],
     /// Changes the scenario so that the cause is absent; returns false if the scenario cannot have it.
+    #[serde(skip)]
     pub(super) remove: fn(&mut Case<'_>) -> bool,
 }
 
@@ -46,7 +53,7 @@ impl Cause {
 }
 
 /// All causes, in the order in which they are examined.
-pub(super) const CAUSES: &[Cause] = &[
+pub const CAUSES: &[Cause] = &[
     Cause {
         name: "receive window",
         statement: "the receive window is smaller than the path needs",
@@ -90,7 +97,7 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         name: "no SACK",
         statement: "without SACK, a sender repairs one loss per round trip",
-        fix: "enable SACK at both ends: net.ipv4.tcp_sack",
+        fix: "enable SACK at both endpoints: net.ipv4.tcp_sack",
         kind: Kind::Setting,
         keys: &["sack", "recovery"],
         remove: removal::no_sack,
@@ -98,7 +105,7 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         name: "no timestamps",
         statement: "without timestamps, a spurious retransmission is not detected",
-        fix: "enable timestamps at both ends: net.ipv4.tcp_timestamps",
+        fix: "enable timestamps at both endpoints: net.ipv4.tcp_timestamps",
         kind: Kind::Setting,
         keys: &[],
         remove: removal::no_timestamps,
@@ -216,6 +223,14 @@ pub(super) const CAUSES: &[Cause] = &[
         remove: removal::reordering,
     },
     Cause {
+        name: "delay changes",
+        statement: "the delay of the path changes, which is mistaken for a queue",
+        fix: "a congestion control that does not take delay for congestion, or one that measures the path again (BBR)",
+        kind: Kind::Path,
+        keys: &[],
+        remove: removal::delay_changes,
+    },
+    Cause {
         name: "bandwidth on demand",
         statement: "the transmitter waits for capacity that it requests",
         fix: "capacity that is assigned in advance",
@@ -243,9 +258,17 @@ pub(super) const CAUSES: &[Cause] = &[
         name: "other flows",
         statement: "other flows share the path",
         fix: "a queue per flow (FQ-CoDel), or a higher rate",
-        kind: Kind::Rate,
+        kind: Kind::Shared,
         keys: &[],
         remove: removal::other_flows,
+    },
+    Cause {
+        name: "radio contention",
+        statement: "other flows use the radio channel",
+        fix: "RTS/CTS against hidden stations, another channel, a higher MCS, or fewer flows at a time",
+        kind: Kind::Shared,
+        keys: &[],
+        remove: removal::contention,
     },
     Cause {
         name: "slow start",

@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 pub(super) const LARGE: f64 = 0.1;
 /// Weight of the gain of a setting of the scenario, which comes before another cause of similar effect.
 const SETTING_WEIGHT: f64 = 2.0;
-/// Weight of the gain of slow start, which every transfer has.
-const START_WEIGHT: f64 = 0.5;
+/// Weight of the gain of slow start and of other flows, which are common.
+const COMMON_WEIGHT: f64 = 0.5;
 /// Minimum queueing delay that is examined, as a fraction of the minimum round-trip time.
 const QUEUEING: f64 = 0.5;
 /// Minimum ratio of speeds, for runs without any data.
@@ -23,12 +23,12 @@ impl Effect {
     fn importance(&self, other: &Self) -> Ordering {
         let kind = |effect: &Self| Cause::named(&effect.cause).map(|cause| cause.kind);
         let weighted = |effect: &Self| {
-            let is_start = kind(effect) == Some(Kind::Start);
+            let is_common = matches!(kind(effect), Some(Kind::Start | Kind::Shared));
             effect.gain
                 * if effect.is_set {
                     SETTING_WEIGHT
-                } else if is_start {
-                    START_WEIGHT
+                } else if is_common {
+                    COMMON_WEIGHT
                 } else {
                     1.0
                 }
@@ -163,17 +163,18 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_comes_before_a_path_and_slow_start_and_the_rate_after_it() {
+    fn a_setting_comes_before_a_path_and_common_causes_and_the_rate_after_it() {
         let causes = [
             tried("capacity", false, &[9.0]),
             tried("policer", false, &[1.05]),
             tried("slow start", false, &[1.7]),
+            tried("other flows", false, &[1.8]),
             tried("losses of data", false, &[1.5]),
             tried("receive window", true, &[1.3]),
         ];
         let found = diagnose(&rows(&[1.0]), &causes, None).unwrap();
         let order: Vec<&str> = found.effects.iter().map(|effect| effect.cause.as_str()).collect();
-        assert_eq!(order, ["receive window", "losses of data", "slow start", "capacity", "policer"]);
+        assert_eq!(order, ["receive window", "losses of data", "other flows", "slow start", "capacity", "policer"]);
     }
 
     #[test]

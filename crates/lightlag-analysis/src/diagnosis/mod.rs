@@ -15,11 +15,11 @@ mod effects;
 mod removal;
 mod sentences;
 
+pub use causes::{CAUSES, Cause};
 pub use effects::diagnose;
 
 use crate::summary::Flow;
 use case::Case;
-use causes::CAUSES;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -180,7 +180,7 @@ pub fn variants(scenario: &Value, base: &[Flow], first_seed: u64) -> Result<Vari
         return Err(format!("flow '{flow}' transfers nothing with seed {seed}: there is no speed to compare"));
     }
     let whole = Case::of(scenario, first);
-    let variant = |cause: &causes::Cause| {
+    let variant = |cause: &Cause| {
         let scenario = without_cause(scenario, first, cause.remove)?;
         Some(Variant { cause: cause.name, is_set: cause.is_set(&whole), scenario })
     };

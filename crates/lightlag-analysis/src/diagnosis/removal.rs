@@ -20,6 +20,10 @@ enum Lost {
 }
 
 pub(super) fn receive_window(case: &mut Case<'_>) -> bool {
+    if case.flow().is_some_and(|flow| flow.contains_key("reader")) {
+        // A slow reader leaves little of any window.
+        return false;
+    }
     if case.transport() == "quic" {
         for key in ["stream_credit", "connection_credit"] {
             case.set_option(key, UNLIMITED);
@@ -161,23 +165,31 @@ pub(super) fn thin_return(case: &mut Case<'_>) -> bool {
 }
 
 pub(super) fn outages(case: &mut Case<'_>) -> bool {
+    without_changes_of(case, "down")
+}
+
+pub(super) fn delay_changes(case: &mut Case<'_>) -> bool {
+    without_changes_of(case, "delay")
+}
+
+fn without_changes_of(case: &mut Case<'_>, key: &str) -> bool {
     let mut is_changed = false;
     for link in case.path() {
-        is_changed |= without_outages(case, &link);
+        is_changed |= link_without_changes_of(case, &link, key);
     }
     is_changed
 }
 
-fn without_outages(case: &mut Case<'_>, link: &PathLink) -> bool {
+fn link_without_changes_of(case: &mut Case<'_>, link: &PathLink, key: &str) -> bool {
     let mut is_changed = false;
     for direction in Direction::BOTH {
         let Some(found) = case.side(link, "changes", direction).and_then(Value::as_array) else { continue };
-        if !found.iter().any(|change| change.get("down").is_some()) {
+        if !found.iter().any(|change| change.get(key).is_some()) {
             continue;
         }
         let without = |change: &Value| {
             let mut change: Map<String, Value> = change.as_object().cloned().unwrap_or_default();
-            change.remove("down");
+            change.remove(key);
             // An entry with only a time changes nothing.
             (change.len() > 1).then_some(Value::Object(change))
         };
@@ -214,11 +226,13 @@ pub(super) fn bandwidth_on_demand(case: &mut Case<'_>) -> bool {
 
 pub(super) fn short_queue(case: &mut Case<'_>) -> bool {
     let Some(link) = case.bottleneck() else { return false };
-    let is_length = case.side(&link, "queue", link.data).is_some_and(Value::is_string);
-    if is_length {
+    let is_drop_tail =
+        |queue: &Value| queue.is_string() || queue.get("discipline").is_some_and(|name| name == "drop_tail");
+    let is_short = case.side(&link, "queue", link.data).is_some_and(is_drop_tail);
+    if is_short {
         case.set_side(&link, "queue", link.data, "4 bdp");
     }
-    is_length
+    is_short
 }
 
 /// Replaces the queue of the bottleneck by FQ-CoDel.
@@ -229,6 +243,18 @@ pub(super) fn long_queue(case: &mut Case<'_>) -> bool {
 }
 
 pub(super) fn other_flows(case: &mut Case<'_>) -> bool {
+    !has_media(case) && without_other_flows(case)
+}
+
+pub(super) fn contention(case: &mut Case<'_>) -> bool {
+    has_media(case) && without_other_flows(case)
+}
+
+fn has_media(case: &Case<'_>) -> bool {
+    case.scenario.get("media").and_then(Value::as_array).is_some_and(|media| !media.is_empty())
+}
+
+fn without_other_flows(case: &mut Case<'_>) -> bool {
     let Some(mut flow) = case.flow().cloned() else { return false };
     flow.insert("name".to_owned(), case.row.name.clone().into());
     let Some(flows) = case.scenario.get_mut("flows").and_then(Value::as_array_mut) else { return false };
@@ -287,6 +313,9 @@ mod tests {
         let only = json!({ "changes": { "forward": [{ "at": "1 s", "down": true }] } });
         assert_eq!(link_after(only, outages).unwrap().get("changes"), None);
         assert_eq!(link_after(json!({ "changes": [{ "at": "1 s", "rate": "1 Mbit/s" }] }), outages), None);
+        let delay = json!({ "changes": [{ "at": "1 s", "delay": "9 ms" }, { "at": "2 s", "down": true }] });
+        let down = json!([{ "at": "2 s", "down": true }]);
+        assert_eq!(link_after(delay, delay_changes).unwrap()["changes"]["forward"], down);
     }
 
     #[test]
@@ -307,7 +336,9 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_no_length_is_not_short() {
-        assert_eq!(link_after(json!({ "queue": { "kind": "codel" } }), short_queue), None);
+        assert_eq!(link_after(json!({ "queue": { "discipline": "codel" } }), short_queue), None);
+        let table = json!({ "queue": { "discipline": "drop_tail", "limit": "5 packets", "count_in_service": true } });
+        assert_eq!(link_after(table, short_queue).unwrap()["queue"]["forward"], "4 bdp");
         assert_eq!(link_after(json!({ "queue": "5 packets" }), short_queue).unwrap()["queue"]["forward"], "4 bdp");
         let both = json!({ "forward": "fq_codel", "backward": "5 packets" });
         assert_eq!(link_after(json!({ "queue": "5 packets" }), long_queue).unwrap()["queue"], both);
