@@ -109,6 +109,30 @@ def _competitors(scenario: dict[str, Any]) -> None:
     scenario["flows"].extend({"from": "a", "to": "b", "name": f"other {index}"} for index in range(3))
 
 
+def _through_gateway() -> dict[str, Any]:
+    """Returns a healthy transfer with a gateway after 1 % of the path."""
+    scenario = _healthy()
+    link = scenario["links"][0]
+    near = link | {"between": ["a", "gateway"], "rate": "1 Gbit/s", "delay": "500 us"}
+    return scenario | {"links": [near, link | {"between": ["gateway", "b"]}]}
+
+
+def _radio() -> dict[str, Any]:
+    """Returns a healthy transfer between two of six stations of a radio channel, 5 m apart."""
+    nodes = [{"name": name, "media": [], "at": [f"{5 * at} m", "0 m", "0 m"]} for at, name in enumerate("abcdef")]
+    return {
+        "name": "planted",
+        "duration": "10 s",
+        "nodes": nodes,
+        "media": [{"rate": "24 Mbit/s", "routing": "static"}],
+        "flows": [{"from": "a", "to": "b"}],
+    }
+
+
+def _stations(scenario: dict[str, Any]) -> None:
+    scenario["flows"].extend({"from": one, "to": other} for one, other in ("cd", "ef"))
+
+
 _RFC = {"profile": "rfc", "initial_window": 10, "delayed_ack": False}
 _REQUESTS = {"kind": "requests", "response": "200 kB", "think": "5 s"}
 _OLD = {"profile": "rfc", "recovery": "sack", "eifel": False, "dsack_undo": False}
@@ -204,6 +228,19 @@ CASES = (
     ),
     Case("short queue", "a queue of five packets", _healthy(), _link(queue="5 packets")),
     Case("other flows", "three more flows", _healthy(), _competitors),
+    Case(
+        "proxies",
+        "a proxy with a buffer of 64 kB",
+        _through_gateway(),
+        lambda scenario: scenario.update(proxies=[{"node": "gateway", "buffer": "64 kB"}]),
+    ),
+    Case(
+        "delay changes",
+        "a delay of 80 ms instead of 50 ms after 5 s, for Vegas",
+        _healthy(flow={"congestion": "vegas"}),
+        _link(changes=[{"at": "5 s", "delay": "80 ms"}]),
+    ),
+    Case("radio contention", "two more flows on a channel of 802.11a", _radio(), _stations),
 )
 """The cases, in the order of the page."""
 
