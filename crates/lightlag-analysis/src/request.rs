@@ -11,7 +11,7 @@ use crate::measures::{self, MEASURES};
 use crate::numbers;
 use crate::outcome;
 use crate::rows::{self, Lists};
-use crate::statistics::{CONFIDENCE, Interval, interval, sample_size};
+use crate::statistics::{Interval, interval, sample_size};
 use crate::summary::{Flow, SatellitePath};
 use serde::Deserialize;
 use serde_json::{Value, json};

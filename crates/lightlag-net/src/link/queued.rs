@@ -538,7 +538,7 @@ impl<B: Clone + Default> QueuedLink<B> {
     /// Adds the time that packets have waited since the last change of the queue.
     fn count_waiting(&mut self, now: Instant) {
         let elapsed = now.since(self.queued_until).as_nanos();
-        self.totals.queued += product(self.discipline.backlog().packets.into(), elapsed);
+        self.totals.queued += product(self.discipline.backlog().packets, elapsed);
         self.queued_until = now;
     }
 }
@@ -577,7 +577,7 @@ impl<B: Clone + Default> LinkModel<B> for QueuedLink<B> {
             totals.busy = carried * u128::from(end.as_nanos()) / u128::from(offered.max(1));
         }
         let elapsed = end.since(self.queued_until).as_nanos();
-        totals.queued += product(self.discipline.backlog().packets.into(), elapsed);
+        totals.queued += product(self.discipline.backlog().packets, elapsed);
         totals.frames = self.framer.as_ref().map(|framer| framer.totals(end));
         totals
     }
