@@ -345,9 +345,10 @@ def test_ctrl_c_at_any_moment_of_papers_loses_none_that_had_finished(tmp_path: P
         left = sorted(path.name for path in (tmp_path / "results").iterdir()) if kept else []
         assert left == [".papers.unfinished"] * (kept > 0)
         assert kept or not (tmp_path / "results").exists()
-    assert interrupted("*", 0, REPRODUCE, tmp_path, program=PAPERS).returncode in (0, 2)
+    assert interrupted("*", 0, REPRODUCE, tmp_path, program=PAPERS).returncode == 0
     assert (tmp_path / "results" / "papers" / "index.html").read_text().endswith("</html>\n")
-    assert [path.name for path in (tmp_path / "results").iterdir()] == ["papers"]
+    # If the loop ended with a complete run, this is another one.
+    assert {path.name for path in (tmp_path / "results").iterdir()} <= {"papers", "papers-2"}
 
 
 def test_all_papers_stay_if_the_signal_comes_while_they_are_put_together(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ MISTAKES = (
     (["run", "two.toml", "--plot"], 'No such option: --plot; plot the results with "lightlag plot DIR"'),
     (["run", "two.toml", "--algorithm", "bbr"], "No such option: --algorithm (Possible options: --congestion)"),
     (["run", "two.toml", "--cc", "bbr"], "No such option: --cc (Possible options: --congestion)"),
-    (["plot"], "Missing argument 'DIR...'. Results directories"),
+    (["plot"], "no results directory; name one, such as results/geo, or list all figures with --list"),
     (
         ["plot", "none", "-m", "goodput"],
         'none: is not a results directory (no run.json); write one with "lightlag run"',

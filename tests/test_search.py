@@ -18,7 +18,9 @@ QUERIES = (
     *("bufferbloat", "Windows", "DTN", "why slow", "two flows different congestion", "TLE", "macOS", "bundle", "loss"),
     "compare two algorithms",
 )
-SHORT = """
+SHORT = f"""
+import sys
+sys.path.insert(0, {str(DOCS.parent / "scripts")!r})
 extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4

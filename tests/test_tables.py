@@ -270,7 +270,7 @@ def test_the_goodput_of_a_comparison_over_time_stays_below_the_link() -> None:
     comparison = ll.compare(net, ["cubic"], vary=["rtt=50 ms,250 ms"], replications=2)
     for axes in comparison.plot("goodput").axes:
         (limit,) = (line for line in axes.lines if line.get_label() == "link")
-        (mean,) = (line for line in axes.lines if line.get_label() == "cubic")
+        (mean,) = (line for line in axes.lines if line.get_label() == "CUBIC")
         # A packet of 1500 bytes in an interval of 0.1 s is 0.12 Mbit/s.
         assert 10 < float(np.max(mean.get_ydata())) < float(np.max(limit.get_ydata())) + 0.12
 

@@ -95,7 +95,7 @@ class Recorded:
     plant
         The changes that add it.
     at
-        Index of the endpoint at which packets are captured: 0 for the left one, which sends bulk data, 1 for the other.
+        Index of the endpoint where packets are captured: 0 for the left one, which sends bulk data, 1 for the other.
     """
 
     name: str

@@ -121,7 +121,7 @@ def request(address: str, options: dict[str, object], count: int, size: int, thi
 
 
 def respond(options: dict[str, object], size: int) -> float:
-    """Answers each request of 200 bytes."""
+    """Replies to each request of 200 bytes."""
     with listening(options) as listener:
         connection, _ = listener.accept()
         with connection:

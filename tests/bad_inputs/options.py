@@ -37,8 +37,9 @@ def flags() -> Iterator[Case]:
     for command in COMMANDS.values():
         for wrong in ("--what", "-X", "--no-force"):
             yield usage(*command, wrong)
-    for command in ("run", "compare", "plot", "reproduce", "validate", "list", "explain", "check", "inspect", "diff"):
+    for command in ("run", "compare", "reproduce", "validate", "list", "explain", "check", "inspect", "diff"):
         yield usage(command)
+    yield Case("plot", ("plot",), parts=("no results directory", "--list"))
     yield usage("replay")
     yield usage("diff", "geo")
     yield usage("diff", "geo", "leo", "mars")

@@ -5,8 +5,8 @@ suits a comparison packet by packet. A diagnosis needs the mechanism instead, be
 or an outage sends other packets. This module therefore
 
 1. starts with the scenario of ``replay``, without the options that have their default values,
-2. attributes losses to outages (nothing passes for a while), to a policer or a short queue (the losses are those of a
-   token bucket), and otherwise to the packets,
+2. attributes losses to outages (nothing passes for a while), to a policer or a short queue (a token bucket loses
+   the same packets), and otherwise to the packets,
 3. adds an application, a send buffer, a slow reader, a thin return link, or losses of ACKs, if packets show signs of it
    and if the scenario repeats the duration of the capture better with it than without it.
 """
@@ -32,10 +32,10 @@ BETTER = 0.05
 """Minimum improvement of the logarithm of the ratio of durations that justifies another part of the scenario."""
 
 MATCH = 0.1
-"""Logarithm of the ratio of durations below which a scenario repeats a capture."""
+"""Maximum logarithm of the ratio of durations of a scenario that needs no further part."""
 
 REPEATED = math.log(1.15)
-"""Logarithm of the ratio of durations up to which a scenario counts as a repetition of the capture."""
+"""Maximum logarithm of the ratio of durations of a scenario that counts as a repetition of the capture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Observed:
         both = f"{self.measure} {self.real_s:.4g} s; the model: {self.model_s:.4g} s"
         found = [f"The capture, at the {self.vantage}: {both}."]
         if not self.is_repeated:
-            found.append("The model does not repeat the capture, and its effects need not be those of the real path.")
+            found.append("The model does not repeat the capture: on the real path, the effects may differ.")
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _first(evidence: Evidence) -> dict[str, Any]:
     if evidence.sends.fraction_after(evidence.sends.room < evidence.mss) < 0.02:
         del tcp["receive_buffer"]
     if rate:
-        # A queue that never overflowed has at least the length seen, and by the usual rule that of the path.
+        # A queue that never overflowed has at least the length seen, and by a common rule one bandwidth-delay product.
         path = math.ceil(rate * evidence.rtt / 8 / (evidence.mss + OVERHEAD))
         held = evidence.queue_packets or 0
         limit = max(held, 4) if evidence.overflowed else max(path, held + 2, 4)

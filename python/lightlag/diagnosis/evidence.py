@@ -36,7 +36,7 @@ FLAT = 1.35
 """Maximum ratio of the 90th percentile and the median of the flights of a sender whose buffer is full."""
 
 ROUNDS = 8
-"""Minimum number of round trips in the second half of a transfer whose flight can be judged."""
+"""Minimum number of round trips in the second half of a transfer whose flight is examined."""
 
 RARE = 2e-3
 """Maximum fraction of lost packets of a sender that is not limited by losses."""
@@ -98,7 +98,7 @@ class Evidence:
 
     @cached_property
     def others(self) -> list[float]:
-        """How many seconds earlier each connection starts that shares the path."""
+        """Time from the start of each connection that shares the path to the start of this one, in seconds."""
         if not self._rivals or self.capture is None:
             return []
         own = self.capture.summary["connections"][int(self.about["connection"])]
@@ -124,7 +124,7 @@ class Evidence:
 
     @cached_property
     def replies(self) -> pl.DataFrame:
-        """Packets of the receiver with an ACK, with the time at which they pass the sender."""
+        """Packets of the receiver with an ACK, and the times when they pass the sender."""
         import polars as pl
 
         shift = self.rtt if self.vantage == "receiver" else 0.0
@@ -198,7 +198,7 @@ class Evidence:
     def _burst_rate(self) -> float | None:
         """Returns the upper quartile of the rates of bursts of three or more packets.
 
-        They are sent faster than the path carries them, so that their ACKs come as fast as they leave the bottleneck.
+        They are sent faster than the path carries them, so that their ACKs have the rate of the bottleneck.
         Delayed ACKs, other packets and slow readers only delay them. Bursts that meet a recovery are left out.
         """
         import numpy as np
@@ -285,7 +285,7 @@ class Evidence:
     def own(self) -> Array:
         """Whether no ACK released the data: for each packet with new data.
 
-        At the receiver this shows only of packets that did not wait behind others in the bottleneck.
+        At the receiver this shows only for packets that did not wait in the queue of the bottleneck.
         """
         import numpy as np
 
@@ -308,7 +308,7 @@ class Evidence:
 
     @cached_property
     def bucket(self) -> TokenBucket | None:
-        """The token bucket whose losses are those of the capture; None if there is no such bucket."""
+        """The token bucket that loses the same packets as the path; None if there is no such bucket."""
         out = {index for outage in self.outages for index in outage.lost}
         rate = self.rate_bps
         return None if not rate else bucket_of(self.sending.packets, out, rate, OVERHEAD)
@@ -396,7 +396,7 @@ def _responses(seen: pl.DataFrame, at_receiver: bool) -> Iterator[Response]:
     """Yields the responses of the sender to the data of the receiver.
 
     A response ends with its last data at the receiver, or at the sender with the ACK of that, half a round trip later;
-    its request was seen half a round trip later, too.
+    its request was also seen half a round trip later.
     """
     rows = seen.select("time_s", "by_sender", "start", "bytes", "acked").iter_rows()
     begun, request, first, end, size, flight = None, 0, 0.0, 0.0, 0, 0

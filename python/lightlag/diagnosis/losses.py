@@ -75,8 +75,8 @@ class TokenBucket:
 def at_sender(packets: pl.DataFrame, replies: Array, acks: pl.DataFrame, *, has_sack: bool) -> list[Outage]:
     """Returns the intervals in which nothing passes, from a capture at the sender.
 
-    They show as a silence of the receiver about a round trip later. Of the packets that pass the sender meanwhile, the
-    first ones wait in a queue for the end of the outage, or the last ones are lost, or two retransmissions are.
+    They show as a silence of the receiver about a round trip later. The first packets that pass the sender meanwhile
+    wait in a queue for the end of the outage, or the last ones are lost, or two retransmissions are.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def at_sender(packets: pl.DataFrame, replies: Array, acks: pl.DataFrame, *, has_
     acks
         The table ``acks`` of the same object.
     has_sack
-        Whether the connection has SACK; without it, losses of retransmissions cannot be told.
+        Whether the connection has SACK; without it, losses of retransmissions do not show.
     """
     import numpy as np
 
@@ -115,10 +115,10 @@ def at_sender(packets: pl.DataFrame, replies: Array, acks: pl.DataFrame, *, has_
         is_held = is_long and answered and after - first >= HELD and trips[following] > rtt + 0.7 * silence
         is_run = has_sack and after - first >= RUN and bool(lost[after - RUN : after].all())
         is_repeated = has_sack and int(again[gone].sum()) >= 2 and silence > TIMEOUT
-        # At the link, behind its queue, the outage is the silence, a minimum round trip earlier.
+        # At the link, after its queue, the outage is the silence, a minimum round trip earlier.
         down, up = (float(replies[at]) - float(trips.min()) for at in (index, index + 1))
         if (is_held or is_run or is_repeated) and (not found or down >= found[-1].end):
-            # A queue that filled up meanwhile goes on to drop packets until it has drained.
+            # A queue that filled up meanwhile drops packets until it has drained.
             gone = np.flatnonzero(lost & (times > start) & (times < up + 2 * trips.min()))
             found.append(Outage(down, up, frozenset(int(one) + 1 for one in gone)))
     return found
