@@ -178,7 +178,8 @@ class Diagnosis:
 
     def _told(self) -> dict[str, Any]:
         skipped = [{"cause": name, "reason": reason} for name, reason in self.skipped.items()]
-        return _analysed("told", **(self.to_json() | {"skipped": skipped}))
+        found: dict[str, Any] = _analysed("told", **(self.to_json() | {"skipped": skipped}))
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Returns everything as plain values."""
@@ -235,8 +236,8 @@ def why(
         raise InputError(f"seeds: {seeds} is not a positive number")
     observed = _observed(scenario, flow)
     if observed is not None:
-        scenario, flow = observed.scenario, observed.flow
-    first = run(_subject(scenario), duration=duration, sets=sets)
+        flow = observed.flow
+    first = run(_subject(scenario) if observed is None else observed.scenario, duration=duration, sets=sets)
     plain = json.loads(json.dumps(first.scenario))
     subject = _analysed("subject", scenario=plain, flows=list(first.parts["flows"]), flow=flow)
     plain |= {"record": subject["record"]}
@@ -306,7 +307,7 @@ def _subject(scenario: ScenarioLike | Result) -> ScenarioLike:
     return load(path).scenario if path.is_dir() else scenario
 
 
-def _observed(scenario: ScenarioLike, flow: str | None) -> Observed | None:
+def _observed(scenario: ScenarioLike | Result, flow: str | None) -> Observed | None:
     """Returns the scenario of a capture; None if `scenario` is not a capture."""
     if not isinstance(scenario, (str, os.PathLike)) or not (path := Path(scenario)).is_file():
         return None
