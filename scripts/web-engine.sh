@@ -65,7 +65,7 @@ if ! builds_std rustc && ! has_target rustc; then
 fi
 rustc=$(command -v $rustc)
 
-echo "building the engine of the page: about 2 minutes on two idle cores the first time"
+echo "building the engine of the page: some minutes the first time"
 options=(--locked --profile web -p lightlag-web --crate-type cdylib --target $TARGET)
 features="-Ctarget-feature=+bulk-memory,+simd128"
 linker=$(linker "$rustc")
@@ -76,4 +76,5 @@ if builds_std "$rustc"; then
         "$(dirname "$rustc")/cargo" rustc "${options[@]}" \
         -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size
 fi
-exec "${run[@]}" RUSTFLAGS="$features" "$(dirname "$rustc")/cargo" rustc "${options[@]}"
+# The square root by an instruction is an unstable feature of libm.
+exec "${run[@]}" RUSTC_BOOTSTRAP=1 RUSTFLAGS="$features" "$(dirname "$rustc")/cargo" rustc "${options[@]}"
