@@ -18,7 +18,7 @@ async function smoke(browser: Driven): Promise<void> {
   const told = (selector: string) =>
     browser.run(`return document.querySelector(${JSON.stringify(selector)})?.textContent`);
   try {
-    await browser.open(server.address);
+    await browser.open(`${server.address}?view=scenario`);
     await expect.poll(() => told(".standing:is(.good, .warn)")).toBeTruthy();
     await browser.run('[...document.querySelectorAll("a")].find(({ textContent }) => textContent === "Run").click()');
     await expect.poll(() => told("section.outcome"), { timeout: 240_000 }).toContain("identical to native");

@@ -242,7 +242,7 @@ describe("space-time", () => {
     const [part = 0, all = 0] = await counts();
     expect(part).toBeGreaterThan(4);
     expect(part).toBeLessThan(most);
-    expect(await view.textContent()).toMatch(/round trips of [\d.]+ m?s\)/);
+    expect(await view.textContent()).toMatch(/round trips of [\d.]+ (m?s|min)\)/);
     expect(await page.locator(".moving-says[role=status]").textContent()).toMatch(
       new RegExp(`^${all.toLocaleString("en")} packets, `),
     );

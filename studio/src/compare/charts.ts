@@ -18,7 +18,13 @@ export function charts(comparison: Comparison, seed: number, isAlone = false): C
     const arrived = isShown || !isAlone ? curves.arrived : null;
     return { simulated_s, capacity_bps, arrived, windows: isShown ? curves.windows : [] };
   });
-  return analysed({ charts: { ...about, seed: `seed ${seed}` } });
+  const made = analysed<Chart[]>({ charts: { ...about, seed: `seed ${seed}` } });
+  for (const { x } of made.flatMap(({ panels }) => panels)) {
+    if (x.label) {
+      x.label = x.label.charAt(0).toUpperCase() + x.label.slice(1);
+    }
+  }
+  return made;
 }
 
 /** Returns the run of a candidate with this seed; the one run of a candidate without randomness stands for any seed. */

@@ -1,6 +1,14 @@
 /** A run in its worker: it advances in short slices, stores its records, and answers queries of the page. */
 
-import { decode, type Finished, type Request, type Started, type Stepped, type Watch } from "../engine/protocol.ts";
+import {
+  decode,
+  type Finished,
+  type Request,
+  type Started,
+  type Stepped,
+  type Tables,
+  type Watch,
+} from "../engine/protocol.ts";
 import { Pages } from "../save/pages.ts";
 import { Gathered } from "./facts.ts";
 import type { Asks, FromCourse, Result, Standing, ToCourse } from "./messages.ts";
@@ -195,12 +203,15 @@ export class Course {
   /** Advances event by event until a row is recorded. */
   private async single(started: Started): Promise<boolean> {
     for (let events = 0; events < LONGEST; events++) {
-      const { over, tables } = await this.step(started.run, started.end_s, 1);
+      let said: string[] | undefined;
+      const { over } = await this.step(started.run, started.end_s, 1, (tables) => {
+        said = hasRows(tables) ? told(tables, started) : undefined;
+      });
       if (over) {
         return true;
       }
-      if (hasRows(tables)) {
-        this.happened = told(tables, started);
+      if (said) {
+        this.happened = said;
         break;
       }
     }
@@ -208,7 +219,8 @@ export class Course {
     return false;
   }
 
-  private async step(run: number, until_s: number, events: number) {
+  /** Advances a run. `read` gets its tables, which an animation may own afterwards. */
+  private async step(run: number, until_s: number, events: number, read?: (tables: Tables) => void) {
     const answer = await this.send({ op: "step", run, until_s, events });
     const step = decode(answer) as Stepped;
     this.store.add(step.tables);
@@ -218,10 +230,11 @@ export class Course {
     this.events = step.events;
     const { drops } = step.tables;
     const isLoss = drops !== undefined && drops.columns.backward?.values.some((value) => value === 0) === true;
+    read?.(step.tables);
     if (this.wants) {
       this.around.post({ kind: "stepped", answer, events: step.events }, [answer]);
     }
-    return { over: step.over, count, isLoss, tables: step.tables };
+    return { over: step.over, count, isLoss };
   }
 
   private async finish({ run }: Started): Promise<void> {

@@ -19,6 +19,7 @@ export function Pictures({ live }: { live: Watched }) {
   const now = chosen ?? (open.value === "" ? undefined : first);
   return (
     <section class="pictures panel" aria-label="Animations">
+      <h2 class="unseen">Animation</h2>
       <fieldset class="pictures-bar" aria-label="Animation">
         {shown.map(({ id, title }) => (
           <button
