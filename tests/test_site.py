@@ -104,13 +104,13 @@ def test_landing_page_studio_and_documentation_link_to_each_other(server: tuple[
     page = context.new_page()
     page.goto(address)
     page.get_by_role("link", name="Open the studio").click()
-    page.locator(".standing:is(.good, .warn, .bad)").first.wait_for()
+    page.locator(".start .headline").first.wait_for()
     assert page.url.startswith(f"{address}studio/index.html")
     documentation = page.evaluate("document.querySelector('meta[name=lightlag-documentation]').content")
     page.goto(f"{address}studio/{documentation}")
     assert page.url == f"{address}docs/index.html"
     page.get_by_role("link", name="Open the studio").first.click()
-    page.locator(".standing:is(.good, .warn, .bad)").first.wait_for()
+    page.locator(".start .headline").first.wait_for()
     page.goto(f"{address}docs/gallery/initial-window.html")
     assert page.locator("a.studio-link").first.get_attribute("href") == "../../studio/index.html"
     frame = page.frame_locator("iframe.live")
@@ -142,7 +142,7 @@ def test_visited_pages_work_without_a_network(server: tuple[str, list[str]], con
     assert page.locator("h1").first.inner_text().startswith("The initial window")
     page.goto(address)
     page.get_by_role("link", name="Open the studio").click()
-    page.locator(".standing:is(.good, .warn, .bad)").first.wait_for()
+    page.locator(".start .headline").first.wait_for()
 
 
 def test_pages_opened_as_files_work_or_explain_what_to_do(context: Any) -> None:

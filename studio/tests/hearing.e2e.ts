@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { GL, launch, openToml, PAIR, pageOf, Studio } from "./browser.ts";
+import { animation, GL, launch, openToml, PAIR, pageOf, Studio } from "./browser.ts";
 import { focus, heard, listen, nameless, spoken } from "./hearing.ts";
 import { Server } from "./server.ts";
 
@@ -151,8 +151,8 @@ describe("a screen reader announces", () => {
     const network = page.locator(".moving canvas");
     await expect
       .poll(() => network.getAttribute("aria-label"))
-      .toMatch(/^The network: 2 nodes, 2 link directions, 1 flow\. At 20\.00 s (the longest|no packet)/);
-    await page.getByRole("button", { name: "Space-time" }).click();
+      .toMatch(/^The network: 2 nodes, 2 link directions, 1 flow\. At [\d.]+ s (the longest|no packet)/);
+    await animation(page, "Space-time");
     await page.getByText(/packets, \d+ retransmitted/).waitFor();
     await expectInOrder(page, [
       'region "Space-time diagram"',
@@ -169,7 +169,7 @@ describe("a screen reader announces", () => {
   ])("%s in space: a sentence that is kept up to date", { timeout: 180_000 }, async (name, picture, sentence) => {
     const page = await preset(name);
     await page.getByRole("button", { name: "Run", exact: true }).click();
-    await page.getByRole("button", { name: picture }).click();
+    await animation(page, picture);
     const stage = page.locator(".space .stage");
     const words = () =>
       stage.evaluate((at) =>
