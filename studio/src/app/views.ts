@@ -23,8 +23,10 @@ export const tools: View[] = [
   { key: "help", name: "Help", load: () => import("../help/button.tsx") },
 ];
 
+const initial = known(new URLSearchParams(globalThis.location?.search).get("view"));
+
 /** The open view: initially the one in the address. */
-export const view = signal<string>(known(new URLSearchParams(globalThis.location?.search).get("view")));
+export const view = signal<string>(initial);
 
 /** Returns the key of an existing view. */
 function known(key: string | null | undefined): string {
@@ -40,5 +42,6 @@ export function open(key: string): void {
 }
 
 globalThis.addEventListener?.("popstate", (event: PopStateEvent) => {
-  view.value = known((event.state as { view?: string } | null)?.view);
+  const { view: key } = (event.state ?? {}) as { view?: string };
+  view.value = key === undefined ? initial : known(key);
 });
