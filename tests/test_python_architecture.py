@@ -56,7 +56,7 @@ LAYERS: dict[str, set[str]] = {
     "difference": BASE
     | {"captures", "comparison", "files", "outcomes", "records", "results", "study"}
     | {"scenario", "scenario.presets", "scenario.reading"},
-    "diagnosis": BASE | {"analyse", "captures", "machine", "results", "running", "scenario"},
+    "diagnosis": BASE | {"captures", "files", "machine", "results", "running", "scenario"},
     "loading": BASE | {"comparison", "results", "study"},
     "imports": BASE | {"captures", "files", "outcomes", "scenario", "scenario.reading"},
     "exports": BASE | {"constellation", "files", "running", "scenario", "scenario.reading"},

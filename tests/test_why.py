@@ -12,6 +12,7 @@ import pytest
 
 import lightlag as ll
 from conftest import Lightlag
+from lightlag.diagnosis.capture import observe
 from manual import why_cases, why_lab
 
 
@@ -187,7 +188,7 @@ def test_the_scenario_of_a_capture_is_written_and_repeats_the_diagnosis(lightlag
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{captures}/zero-sender.pcap", "--flow", "x"], "--flow 'x': is not the index of a connection"),
+        (["{captures}/zero-sender.pcap", "--flow", "x"], "flow 'x': is not the index of a connection"),
         (["{captures}/zero-sender.pcap", "--flow", "7"], "there is no connection 7"),
         (["{folder}/cut.pcap"], "cannot be repeated"),
         (["{folder}/ping.txt"], "is of kind ping, without packets; name a capture, or a scenario"),
@@ -211,6 +212,43 @@ def test_captures_that_cannot_be_diagnosed_have_one_error(
     assert refused.returncode == 2
     assert message in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def _later(packet: bytes, seconds: int) -> bytes:
+    """Returns a packet of a pcap file with a later time."""
+    return (int.from_bytes(packet[:4], "little") + seconds).to_bytes(4, "little") + packet[4:]
+
+
+@pytest.mark.parametrize("name", ["linux-cubic-sender", "loss-receiver", "nosack-sender", "zero-sender"])
+@pytest.mark.parametrize("damage", ["no data", "no ACKs", "few", "gaps", "cut", "clock"])
+def test_a_damaged_capture_is_diagnosed_or_has_an_error(name: str, damage: str, tmp_path: Path) -> None:
+    whole = (CAPTURES / f"{name}.pcap").read_bytes()
+    packets, offset = [], 24
+    while offset < len(whole):
+        after = offset + 16 + int.from_bytes(whole[offset + 8 : offset + 12], "little")
+        packets.append(whole[offset:after])
+        offset = after
+    head, rest = packets[:3], packets[3:]
+    left = {
+        "no data": [packet for packet in rest if len(packet) < 120],
+        "no ACKs": [packet for packet in rest if len(packet) >= 120],
+        "few": rest[::9],
+        "gaps": [packet for index, packet in enumerate(rest) if index % 40 > 12],
+        "cut": rest[:4],
+        "clock": [_later(packet, 60 * (index % 3 == 1)) for index, packet in enumerate(rest)],
+    }[damage]
+    file = tmp_path / "damaged.pcap"
+    file.write_bytes(whole[:24] + b"".join(head + left))
+    found, message = None, ""
+    try:
+        found = observe(file)
+    except ll.InputError as error:
+        message = str(error)
+    if found is None:
+        assert message.startswith(str(file))
+    else:
+        assert found.real_s > 0
+        assert math.isfinite(found.model_s)
 
 
 def test_losses_of_given_packets_are_removed() -> None:

@@ -10,6 +10,7 @@ import lightlag as ll
 from files import message_of, put
 from lightlag import _engine, course
 from lightlag.course.quantity import parse
+from lightlag.diagnosis.capture import observe
 from lightlag.errors import InputError, ScenarioError
 from lightlag.studio.messages import check_types, parsed_message
 from lightlag.study.entry import line, parsed
@@ -96,11 +97,24 @@ def _request(data: bytes, folder: Path) -> None:
         assert isinstance(json.loads(answer[4 : 4 + length]), dict)
 
 
+def _diagnosis(data: bytes, folder: Path) -> None:
+    """A capture whose transfer is repeated by a scenario."""
+    path = put(("real.pcap",), data, folder)
+    try:
+        found = observe(path)
+    except InputError as error:
+        message_of(error)
+        return
+    assert found.real_s > 0
+    assert found.sentences()
+
+
 TARGETS: Mapping[str, Callable[[bytes, Path], None]] = {
     "read_run": _run,
     "read_comparison": _comparison,
     "read_study": _study,
     "read_answers": _answers,
     "read_store": _store,
+    "read_diagnosis": _diagnosis,
     "request": _request,
 }

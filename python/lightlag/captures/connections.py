@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
 from lightlag.errors import InputError, Interrupted
-from lightlag.files.input import is_capture
 from lightlag.text.quantities import milliseconds as _time_for_people
 from lightlag.text.quantities import number, rate, share, size
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from lightlag.drawing.style import Chart
     from lightlag.text.table import Row
 
-__all__ = ["Capture", "Connection", "inspect", "is_capture"]
+__all__ = ["Capture", "Connection", "inspect"]
 
 _SHOWN = 20
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lightlag import imports
-from lightlag.captures.connections import is_capture
 from lightlag.commands.changes import changes
 from lightlag.commands.files import put
 from lightlag.errors import InputError
+from lightlag.files.input import is_capture
 from lightlag.scenario import toml
 from lightlag.text.terminal import print_json, printable, say
 

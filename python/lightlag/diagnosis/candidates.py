@@ -14,6 +14,27 @@ __all__ = ["CANDIDATES"]
 OWN = 0.35
 """Minimum fraction of the time before data that no ACK releases, for an application that limits the speed."""
 
+FEW = 20
+"""Minimum number of packets that show a habit of an endpoint."""
+
+CLOCKED = 0.2
+"""Maximum fraction of the time before data that no ACK releases, for a sender whose data ACKs release."""
+
+CLOSED = 0.25
+"""Maximum 10th percentile of the receive window, as a fraction of its maximum, of a reader that is slow."""
+
+STRETCH, OFTEN = 2.5, 0.1
+"""Segments that an ACK acknowledges only if others were lost, and the minimum fraction of such ACKs."""
+
+SINGLE, QUICK = 1.5, 0.25
+"""Maximum segments of an ACK for each segment, and the minimum fraction of such ACKs while a receiver sends them."""
+
+LARGEST_STEP = 20
+"""Maximum segments of an ACK that counts; a larger one repairs a hole."""
+
+RARE = 0.05
+"""Minimum fraction of lost ACKs."""
+
 FACTORS = (0.8, 0.9, 1.0, 1.1, 1.25)
 """Sizes of a send buffer or of a shared queue that are tried, as multiples of the inferred one."""
 
@@ -29,7 +50,7 @@ def _application(scenario: dict[str, Any], evidence: Evidence) -> list[dict[str,
     """An application with a constant rate: data that no ACK releases."""
     sends = evidence.sends
     own = evidence.own & (sends.room > evidence.mss)
-    if evidence.responses or evidence.others or len(sends.times) < 20 or sends.fraction_before(own) < OWN:
+    if evidence.responses or evidence.others or len(sends.times) < FEW or sends.fraction_before(own) < OWN:
         return []
     rate = evidence.sending.goodput_bps
     scenario = copy.deepcopy(scenario)
@@ -43,11 +64,11 @@ def _send_buffer(scenario: dict[str, Any], evidence: Evidence) -> list[dict[str,
     At the receiver the flight does not show, only that ACKs release all data.
     """
     sends = evidence.sends
-    if evidence.responses or evidence.others or len(sends.times) < 20:
+    if evidence.responses or evidence.others or len(sends.times) < FEW:
         return []
     if (
         evidence.is_window_limited
-        or sends.fraction_before(evidence.own) > 0.2
+        or sends.fraction_before(evidence.own) > CLOCKED
         or (evidence.vantage != "receiver" and not evidence.is_flat)
     ):
         return []
@@ -65,9 +86,9 @@ def _send_buffer(scenario: dict[str, Any], evidence: Evidence) -> list[dict[str,
 def _reader(scenario: dict[str, Any], evidence: Evidence) -> list[dict[str, Any]]:
     """A slow reader: the receive window is used up, and falls to a fraction of its maximum."""
     windows = evidence.replies["window"].drop_nulls()
-    if evidence.responses or windows.len() < 20 or not evidence.is_window_limited:
+    if evidence.responses or windows.len() < FEW or not evidence.is_window_limited:
         return []
-    if float(windows.quantile(0.1) or 0.0) > 0.25 * float(windows.max() or 0):  # type: ignore[arg-type]
+    if float(windows.quantile(0.1) or 0.0) > CLOSED * float(windows.max() or 0):  # type: ignore[arg-type]
         return []
     scenario = copy.deepcopy(scenario)
     scenario["flows"][0]["reader"] = {"rate": f"{evidence.sending.goodput_bps / 8e3:.3f} kB/s"}
@@ -93,14 +114,14 @@ def _lost_acks(scenario: dict[str, Any], evidence: Evidence) -> list[dict[str, A
 
     _, acked = evidence.advances
     steps = np.diff(acked) / evidence.mss
-    if evidence.vantage == "receiver" or len(steps) < 20 or (steps > 2.5).mean() < 0.1:
+    if evidence.vantage == "receiver" or len(steps) < FEW or (steps > STRETCH).mean() < OFTEN:
         return []
     # A receiver that starts with an ACK for each segment has many steps of one.
-    unit = 1 if (steps < 1.5).mean() > 0.25 else 2
-    fraction = 1 - min(1.0, unit / float(np.mean(np.minimum(steps, 20))))
+    unit = 1 if (steps < SINGLE).mean() > QUICK else 2
+    fraction = 1 - min(1.0, unit / float(np.mean(np.minimum(steps, LARGEST_STEP))))
     scenario = copy.deepcopy(scenario)
     link = scenario["links"][0]
-    if fraction < 0.05:
+    if fraction < RARE:
         return []
     # Evenly spread, so that no seed decides whether the SYN-ACK is among them, which is known to have arrived.
     count = int(2 * evidence.about["transfer_bytes"] / evidence.mss)

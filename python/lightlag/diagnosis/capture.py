@@ -24,6 +24,7 @@ from lightlag.captures.repetition import RECEIVER, SENDER, Sending, scenario_of
 from lightlag.diagnosis.candidates import CANDIDATES
 from lightlag.diagnosis.evidence import OVERHEAD, Evidence
 from lightlag.diagnosis.losses import Outage
+from lightlag.errors import InputError
 from lightlag.running.single import run
 
 __all__ = ["Observed", "observe"]
@@ -33,6 +34,9 @@ BETTER = 0.05
 
 MATCH = 0.1
 """Maximum logarithm of the ratio of durations of a scenario that needs no further part."""
+
+SHORTEST = 1e-9
+"""Minimum duration of a transfer of the model in seconds: the resolution of its clock."""
 
 REPEATED = math.log(1.15)
 """Maximum logarithm of the ratio of durations of a scenario that counts as a repetition of the capture."""
@@ -53,8 +57,8 @@ class Observed:
     measure
         The compared time in words: of the transfer, or the mean response time.
     real_s, model_s
-        Duration of the transfer from the first data to the last ACK, or mean response time, in the capture and in the
-        scenario.
+        Duration of the transfer from the first data to the last ACK, as they pass the point of the capture, or mean
+        response time, in the capture and in the scenario.
     """
 
     scenario: dict[str, Any]
@@ -94,9 +98,12 @@ def observe(capture: str | os.PathLike[str], connection: int | None = None) -> O
     Raises
     ------
     InputError
-        If the file is not a capture, or lacks what a repetition needs.
+        If the file is not a capture, lacks what a repetition needs, or shows no speed.
     """
     evidence = Evidence(Sending(capture, connection), inspect(capture))
+    if evidence.duration_s <= 0:
+        size = evidence.about["transfer_bytes"]
+        raise _unfit(capture, evidence, f"its {size} B pass at one time, without a duration; choose another one with --flow")
     scenario = _first(evidence)
     error, model = _mismatch(scenario, evidence)
     candidates = list(CANDIDATES)
@@ -111,8 +118,15 @@ def observe(capture: str | os.PathLike[str], connection: int | None = None) -> O
             break
         error, model, used, scenario = best
         candidates.remove(used)
+    if math.isinf(model):
+        raise _unfit(capture, evidence, "over the inferred path its transfer does not end; use a complete capture")
     measure = "mean response time" if evidence.responses else "transfer"
     return Observed(scenario, _name(scenario), evidence.vantage, measure, evidence.duration_s, model)
+
+
+def _unfit(capture: str | os.PathLike[str], evidence: Evidence, reason: str) -> InputError:
+    number = evidence.about["connection"]
+    return InputError(f"{os.fspath(capture)}: connection {number} cannot be diagnosed: {reason}")
 
 
 def _first(evidence: Evidence) -> dict[str, Any]:
@@ -247,8 +261,12 @@ def _mismatch(scenario: dict[str, Any], evidence: Evidence) -> tuple[float, floa
     rows = run(scenario).flows.to_dicts()
     row = next(row for row in rows if row["name"] == _name(scenario))
     if evidence.responses:
-        model = row.get("responses_mean_s") or math.inf
+        model = float(row.get("responses_mean_s") or math.inf)
+    elif row["finish_s"] is None:
+        model = math.inf
     else:
-        # The SYN takes a round trip before the first data.
-        model = (row["finish_s"] or math.inf) - row["start_s"] - evidence.rtt
-    return (math.inf, model) if math.isinf(model) else (math.log(model / evidence.duration_s), model)
+        # The SYN takes a round trip before the first data. This data arrives half a round trip later at a receiver, and
+        # the last ACK passes there half a round trip earlier.
+        trips = 2 if evidence.vantage == "receiver" else 1
+        model = max(row["finish_s"] - row["start_s"] - trips * evidence.rtt, SHORTEST)
+    return math.log(model / evidence.duration_s), model

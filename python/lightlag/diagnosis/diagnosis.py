@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lightlag import _engine
-from lightlag.captures.connections import is_capture
 from lightlag.diagnosis.capture import Observed, observe
 from lightlag.errors import InputError, ScenarioError
+from lightlag.files.input import is_capture
 from lightlag.machine.processors import processors
 from lightlag.results.result import Result, load
 from lightlag.running.single import run
@@ -309,13 +309,14 @@ def _subject(scenario: ScenarioLike | Result) -> ScenarioLike:
 
 def _observed(scenario: ScenarioLike | Result, flow: str | None) -> Observed | None:
     """Returns the scenario of a capture; None if `scenario` is not a capture."""
-    if not isinstance(scenario, (str, os.PathLike)) or not (path := Path(scenario)).is_file():
+    if not isinstance(scenario, (str, os.PathLike)):
         return None
-    if is_capture(path):
-        if flow is not None and not flow.isdecimal():
-            raise InputError(f"--flow {flow!r}: is not the index of a connection; lightlag inspect lists them")
-        return observe(path, None if flow is None else int(flow))
-    return None
+    path = Path(scenario)
+    if not path.is_file() or not is_capture(path):
+        return None
+    if flow is not None and not flow.isdecimal():
+        raise InputError(f"flow {flow!r}: is not the index of a connection; lightlag inspect lists them")
+    return observe(path, None if flow is None else int(flow))
 
 
 def _keys(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

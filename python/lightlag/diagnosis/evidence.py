@@ -66,7 +66,7 @@ class Evidence:
     @cached_property
     def responses(self) -> list[Response]:
         """The responses to requests of the receiver; empty if it sends at most one."""
-        found = list(_responses(self.sending.seen, self.vantage == "receiver"))
+        found = list(_responses(self.sending.seen, self.rtt, self.vantage == "receiver"))
         return found if len(found) > 1 else []
 
     @property
@@ -392,7 +392,7 @@ class Sends:
         return float(gaps[gaps_chosen].sum()) / total if total > 0 else 0.0
 
 
-def _responses(seen: pl.DataFrame, at_receiver: bool) -> Iterator[Response]:
+def _responses(seen: pl.DataFrame, rtt: float, at_receiver: bool) -> Iterator[Response]:
     """Yields the responses of the sender to the data of the receiver.
 
     A response ends with its last data at the receiver, or at the sender with the ACK of that, half a round trip later;
@@ -418,7 +418,7 @@ def _responses(seen: pl.DataFrame, at_receiver: bool) -> Iterator[Response]:
             new = max(0, start + length - max(highest, start))
             size += new
             end = time if at_receiver else -1.0
-            if time - first < 0.02:
+            if time - first < rtt / 2:
                 flight += new
         highest = max(highest, start + length) if by_sender else highest
     if size and begun is not None:

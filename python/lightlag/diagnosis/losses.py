@@ -117,11 +117,11 @@ def at_sender(packets: pl.DataFrame, replies: Array, acks: pl.DataFrame, *, has_
         is_repeated = has_sack and int(again[gone].sum()) >= 2 and silence > TIMEOUT
         # At the link, after its queue, the outage is the silence, a minimum round trip earlier.
         down, up = (float(replies[at]) - float(trips.min()) for at in (index, index + 1))
-        if (is_held or is_run or is_repeated) and (not found or down >= found[-1].end):
+        if is_held or is_run or is_repeated:
             # A queue that filled up meanwhile drops packets until it has drained.
             gone = np.flatnonzero(lost & (times > start) & (times < up + 2 * trips.min()))
             found.append(Outage(down, up, frozenset(int(one) + 1 for one in gone)))
-    return found
+    return _apart(found)
 
 
 def at_receiver(packets: pl.DataFrame, arrivals: Array, late: Array | None, rtt: float) -> list[Outage]:
@@ -158,7 +158,16 @@ def at_receiver(packets: pl.DataFrame, arrivals: Array, late: Array | None, rtt:
             found.append(
                 Outage(begin - shift + usual, end - shift - usual / 2, frozenset(int(one) + 1 for one in gone))
             )
-    return found
+    return _apart(found)
+
+
+def _apart(outages: list[Outage]) -> list[Outage]:
+    """Returns the outages in order, without overlaps, which the capture has if its clock was set meanwhile."""
+    apart: list[Outage] = []
+    for outage in sorted(outages, key=lambda one: one.start):
+        if outage.start < outage.end and (not apart or outage.start >= apart[-1].end):
+            apart.append(outage)
+    return apart
 
 
 def bucket_of(packets: pl.DataFrame, excluded: set[int], rate_bps: float, overhead: int) -> TokenBucket | None:
