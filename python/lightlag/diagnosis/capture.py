@@ -103,7 +103,7 @@ def observe(capture: str | os.PathLike[str], connection: int | None = None) -> O
     evidence = Evidence(Sending(capture, connection), inspect(capture))
     if evidence.duration_s <= 0:
         size = evidence.about["transfer_bytes"]
-        raise _unfit(capture, evidence, f"its {size} B pass at one time, without a duration; choose another one with --flow")
+        raise _unfit(capture, evidence, f"its {size} B pass at one time, without a duration; choose another --flow")
     scenario = _first(evidence)
     error, model = _mismatch(scenario, evidence)
     candidates = list(CANDIDATES)

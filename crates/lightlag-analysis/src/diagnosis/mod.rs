@@ -31,7 +31,7 @@ const LISTED: usize = 10;
 pub struct Subject {
     /// Name of the flow.
     pub flow: String,
-    /// The records of the runs, of which only the flows are read: the key `record` of their scenarios.
+    /// The key `record` of the scenarios of the runs, whose flows alone are read.
     pub record: Value,
 }
 
