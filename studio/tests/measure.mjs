@@ -116,7 +116,9 @@ async function frames({ toml, panel, speed, size = [1280, 800], scheme = "light"
   await page.getByRole("link", { name: "Run", exact: true }).click();
   const pictures = page.getByRole("group", { name: "Animation" });
   const button = pictures.getByRole("button", { name: panel, exact: true });
-  await button.click();
+  if ((await button.getAttribute("aria-pressed")) !== "true") {
+    await button.click();
+  }
   if (toggle) {
     await page.getByText(toggle, { exact: true }).click();
   }
