@@ -5,49 +5,14 @@
  */
 
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { gzipSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { DIST, served } from "./served.mjs";
 
-const ROOT = new URL("../../", import.meta.url);
-const DIST = new URL("dist/studio/", ROOT);
-const TYPES = {
-  html: "text/html",
-  js: "text/javascript",
-  css: "text/css",
-  json: "application/json",
-  svg: "image/svg+xml",
-  wasm: "application/wasm",
-};
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-sync",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--use-gl=angle",
-  "--use-angle=swiftshader",
-  "--enable-unsafe-swiftshader",
-];
 /** Seconds for which an animation is watched. */
 const WATCHED = 6;
 
-const server = createServer((request, response) => {
-  const path = new URL(request.url, "http://page").pathname.slice(1) || "index.html";
-  try {
-    response
-      .setHeader("content-type", TYPES[path.replace(/^.*\./, "")] ?? "text/plain")
-      .end(readFileSync(new URL(path, DIST)));
-  } catch {
-    response.writeHead(404).end();
-  }
-});
-await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
-const address = `http://127.0.0.1:${server.address().port}/`;
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ARGS });
+const { browser, address, close } = await served();
 const session = await browser.newBrowserCDPSession();
 const page = await (await browser.newContext({ serviceWorkers: "block" })).newPage();
 const files = new Set();
@@ -180,5 +145,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   const wanted = JSON.parse(line);
   console.log(JSON.stringify(wanted.panel ? await frames(wanted) : await engine(wanted.toml)));
 }
-await browser.close();
-server.close();
+await close();

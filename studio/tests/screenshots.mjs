@@ -4,22 +4,9 @@
  */
 
 import { mkdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { chromium } from "playwright-core";
+import { ROOT, served } from "./served.mjs";
 
 const [folder = "screenshots", ...wanted] = process.argv.slice(2);
-const ROOT = new URL("../../", import.meta.url);
-const DIST = new URL("dist/studio/", ROOT);
-const TYPES = {
-  html: "text/html",
-  js: "text/javascript",
-  css: "text/css",
-  json: "application/json",
-  svg: "image/svg+xml",
-  wasm: "application/wasm",
-};
-const ARGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync", "--disable-background-networking"];
-const GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
 const WIDTHS = { 360: 740, 768: 1024, 1280: 800, 2560: 1440 };
 
 const preset = (name) => readFileSync(new URL(`scenarios/${name}.toml`, ROOT));
@@ -71,19 +58,8 @@ const VIEWS = {
   embed: ["embed.html?scenario=geo&autorun", async (page) => page.locator(".hash code").waitFor()],
 };
 
-const server = createServer((request, response) => {
-  const path = new URL(request.url, "http://page").pathname.slice(1) || "index.html";
-  try {
-    const content = readFileSync(new URL(path, DIST));
-    response.setHeader("content-type", TYPES[path.replace(/^.*\./, "")] ?? "text/plain").end(content);
-  } catch {
-    response.writeHead(404).end();
-  }
-});
-await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
 mkdirSync(folder, { recursive: true });
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const browser = await chromium.launch({ executablePath, args: [...ARGS, ...GL] });
+const { browser, address, close } = await served();
 for (const [name, [query, reach]] of Object.entries(VIEWS)) {
   if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) {
     continue;
@@ -92,7 +68,7 @@ for (const [name, [query, reach]] of Object.entries(VIEWS)) {
   context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   page.on("pageerror", (error) => console.log(`${name}: ${error.message}`));
-  await page.goto(`http://127.0.0.1:${server.address().port}/${query}`);
+  await page.goto(address + query);
   if (query.startsWith("?view=scenario")) {
     await page.locator(".standing:is(.good, .warn, .bad)").first().waitFor();
   }
@@ -113,5 +89,4 @@ for (const [name, [query, reach]] of Object.entries(VIEWS)) {
   }
   await context.close();
 }
-await browser.close();
-server.close();
+await close();
